@@ -34,7 +34,7 @@ with memo_place(), layout.user_errors():
     memo.show(view)
 with strip_place():
     view.strip()
-layout.chips(controls.all_changed(view.decided.key), layout.reset)
+layout.chips(controls.all_changed(view.decided.key))
 contents = details.of(view)
 drawer.button(contents, "Details", "details", ":material/right_panel_open:")
 with map_place(), layout.user_errors():

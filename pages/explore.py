@@ -34,5 +34,5 @@ details.doors(contents)
 panel.draw()
 if scene is not None:
     scene.strip()
-layout.chips(controls.all_changed(), layout.reset)
+layout.chips(controls.all_changed())
 drawer.show(contents)

@@ -89,17 +89,15 @@ class Answer:
                 "outer": None if self.outer is None else list(self.outer)}
 
 
-def refused(reason: str, notes: tuple[str, ...] = ()) -> Answer:
+def refused(reason: str) -> Answer:
     """No answer.
 
     Parameters
     ----------
     reason : str
         Why.
-    notes : tuple of str
-        What is to be said beside it.
     """
-    return Answer(Verdict.REFUSED, reason, notes=notes)
+    return Answer(Verdict.REFUSED, reason)
 
 
 def measured(what: str, value: float, limits: Interval, unit: str, notes: tuple[str, ...]

@@ -190,12 +190,7 @@ def _any_of(values: Sequence[float] | Array, rng: np.random.Generator) -> float:
 
 
 def _extreme_curve(count: int, rng: np.random.Generator) -> tuple[Array, Array]:
-    """All points where a wave peaks, or anywhere; readings of any size.
-
-    Returns
-    -------
-    times, values : (count,)
-    """
+    """Times and values (count,): all where a wave peaks, or anywhere; readings of any size."""
     times = rng.random(count) if rng.random() < 0.3 else np.full(count, _any_of(_PEAKS, rng))
     kind, size = rng.integers(6), 10.0 ** rng.integers(0, 9)
     signs = rng.choice(_SIGNS, size=count) if kind == 1 else _any_of(_SIGNS, rng)
@@ -210,12 +205,7 @@ def _extreme_curve(count: int, rng: np.random.Generator) -> tuple[Array, Array]:
 
 
 def _extreme_covariates(facts: PublicFacts, rng: np.random.Generator) -> Array:
-    """Covariates at the ends of the stated ranges, far outside, inside, or no number at all.
-
-    Returns
-    -------
-    (d,)
-    """
+    """Covariates (d,) at the ends of the stated ranges, far outside, inside, or no numbers."""
     ends = [[covariate.low, covariate.high] for covariate in facts.covariates]
     if rng.random() < 0.7:
         return np.array([_any_of(both, rng) for both in ends])

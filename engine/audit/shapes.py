@@ -54,7 +54,7 @@ class Shapes:
         -------
         (K,)
         """
-        return sized(shape, self.bound)
+        return _sized(shape, self.bound)
 
 
 def curves_of_pairs(mechanism: Any, usual: CurveData, budget: Budget, count: int,
@@ -95,19 +95,15 @@ def shapes_of(mechanism: Any, usual: CurveData, budget: Budget) -> Shapes:
             functions[-1]]
     bound, used = mechanism.norm_bound(usual.facts), worst[mechanism.constants == "optimal"]
     return Shapes(np.array(some), bound * _lifting(smoothing, used, n) @ functions, bound,
-                  couples_of(mechanism, usual, budget))
+                  _couples_of(mechanism, usual, budget))
 
 
-def couples_of(mechanism: Any, usual: CurveData, budget: Budget) -> Array:
-    """Curves x and y for which the noise hides xx' − yy' least, as far as a climb finds them.
+def _couples_of(mechanism: Any, usual: CurveData, budget: Budget) -> Array:
+    """Curves x and y for which the noise hides xx' − yy' least, by a climb: (couples, 2, K).
 
     Σ W_jk |xx' − yy'|_jk is the largest inner product of xx' − yy' with W under any signs. With
     the signs of a step fixed, the best x and y are the top and the bottom eigenvector, so that no
     step leads down. With Gaussian noise the sum is of squares, which is convex as well.
-
-    Returns
-    -------
-    (couples, 2, K)
     """
     if mechanism.task != COVARIANCE.key:
         return np.empty((0, 2, 1))
@@ -156,19 +152,8 @@ def _lifting(smoothing: Smoothing, worst: Array, n: int) -> Array:
     return np.where(unit > 0, (n * thresholds + unit) / (n - 1) * (1 + 1e-9), 0.0)
 
 
-def sized(shape: Array, size: float) -> Array:
-    """The shape with this root mean square.
-
-    Parameters
-    ----------
-    shape : (K,)
-    size : float
-        That root mean square.
-
-    Returns
-    -------
-    (K,)
-    """
+def _sized(shape: Array, size: float) -> Array:
+    """The shape (K,) with this root mean square."""
     return np.asarray(shape * (size / np.sqrt(np.mean(shape**2))))
 
 

@@ -55,7 +55,7 @@ def add_as(commands: Any, name: str, words: str, read: Callable[[str], Question]
     parser = commands.add_parser(name, help=words)
     parser.add_argument("file", help="file with the question, or - for standard input")
     parser.add_argument("--json", action="store_true", help="print its numbers as one JSON object")
-    parser.set_defaults(command=lambda options: say(read(text_of(options.file)), options.json))
+    parser.set_defaults(command=lambda options: _say(read(text_of(options.file)), options.json))
 
 
 def command(options: argparse.Namespace) -> None:
@@ -69,25 +69,17 @@ def command(options: argparse.Namespace) -> None:
     name = options.question
     if name in kinds.kinds():
         question, as_json = question_of(kinds.kinds()[name], options.words)
-        say(question, options.json or as_json)
+        _say(question, options.json or as_json)
         return
     others = [word for word in options.words if word != "--json"]
     if others:
         raise InputError(f"A file has no options; got {brief(others[0])}.", field="question",
                          hint=f"Questions with options are {', '.join(kinds.kinds())}.")
-    say(kinds.from_json(text_of(name)), options.json or bool(options.words))
+    _say(kinds.from_json(text_of(name)), options.json or bool(options.words))
 
 
-def say(question: Question, as_json: bool) -> None:
-    """Print the answer; in JSON, null stands for what is not published or not known.
-
-    Parameters
-    ----------
-    question : Question
-        What is asked.
-    as_json : bool
-        Whether its numbers are printed as one JSON object.
-    """
+def _say(question: Question, as_json: bool) -> None:
+    """Print the answer; in JSON, null stands for what is not published or not known."""
     answer = question.answer()
     if as_json:
         numbers = question.numbers(answer).items()

@@ -49,13 +49,7 @@ def _first_of_axes(stated: scenario.Scenario) -> list[str]:
 
 
 def _difference(options: argparse.Namespace, cell: Cell, seed: int) -> None:
-    """How many people two groups need, printed.
-
-    Raises
-    ------
-    InputError
-        If the time is not stated, or `people_for_difference` refuses.
-    """
+    """How many people two groups need, printed; refused if the time is not stated."""
     if options.at is None:
         raise InputError("State when the difference is looked for.", field="at",
                          hint="For example --difference 2 --at 12.")

@@ -102,10 +102,7 @@ def _about_file(source: Source[Data]) -> int:
 def _of_groups(options: argparse.Namespace, ledger: Ledger, requests: Sequence[Request]) -> int:
     """Each group into a folder of its own, and the comparison; costs are known before any is drawn.
 
-    Raises
-    ------
-    InputError
-        If another name is given: that of the request says that the groups belong together.
+    The name in the request says that the groups belong together, so that another is refused.
     """
     if options.name is not None:
         raise InputError("Groups are called by the name in the request.", field="name",

@@ -101,7 +101,7 @@ def read(hint: Any, value: Any, field: str) -> Any:
     if issubclass(kind, Enumeration):
         return kind.named(value, field)
     if kinds[0] is float:
-        return number(value, field)
+        return _number(value, field)
     return _scalar(value, field, tuple(kind for kind in kinds if kind in _WORDS))
 
 
@@ -183,21 +183,8 @@ def member(description: Any, field: str, shelf: Registry) -> Any:
                                                         f"{field}.parameters"))
 
 
-def number(value: Any, field: str) -> float:
-    """A number as a float; "inf" stands for no bound.
-
-    Parameters
-    ----------
-    value : object
-        What was read of JSON.
-    field : str
-        Where it stands, for errors.
-
-    Raises
-    ------
-    InputError
-        If it is no number, or none that can be computed with.
-    """
+def _number(value: Any, field: str) -> float:
+    """A number as a float, refused if none can compute with it; "inf" stands for no bound."""
     if value == "inf":
         return math.inf
     if (isinstance(value, bool) or not isinstance(value, int | float) or value != value

@@ -241,10 +241,10 @@ def table(columns: Mapping[str, Sequence[Any]], quantity: str = "", title: str =
                      strict=False))
     data = [line(name, x, y, shade, 1.8, dash, hovertemplate=labels.hover())
             for (name, y), (shade, dash) in looks]
-    low, high = free_range([value for _, y in lines for value in y if is_number(value)])
+    low, high = free_range([value for _, y in lines for value in y if _is_number(value)])
     ends = [labels.LineEnd(name, last, shade) for (name, y), (shade, _) in looks
-            if (last := next((v for v in reversed(y) if is_number(v)), None)) is not None]
-    is_named = 1 < len(ends) <= labels.FEW and all(map(is_number, x))
+            if (last := next((v for v in reversed(y) if _is_number(v)), None)) is not None]
+    is_named = 1 < len(ends) <= labels.FEW and all(map(_is_number, x))
     spec = layout(legend=len(lines) > 1 and not is_named, title=title,
                   xaxis=axis(capital(across)),
                   yaxis=axis(quantity, grid=True, range=[low, high]))
@@ -255,14 +255,8 @@ def table(columns: Mapping[str, Sequence[Any]], quantity: str = "", title: str =
                  f"{', '.join(name for name, _ in lines)} against {across}.")
 
 
-def is_number(value: Any) -> bool:
-    """Whether an entry of a column is a finite number.
-
-    Parameters
-    ----------
-    value : object
-        None where there is none.
-    """
+def _is_number(value: Any) -> bool:
+    """Whether an entry of a column is a finite number."""
     return isinstance(value, int | float) and math.isfinite(value)
 
 

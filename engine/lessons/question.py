@@ -11,7 +11,7 @@ from engine.lessons import Worked, work
 from engine.topics.asking import Numbers, QuestionKind, QuestionLike
 
 
-def numbers(worked: Worked, _: QuestionLike) -> Numbers:
+def _numbers(worked: Worked, _: QuestionLike) -> Numbers:
     """What was to be guessed, and every cell of the table by its column and row; NaN for words."""
     table = dict(worked.picture.table)
     guessed = {named(name, worked.guess.unit): value for name, value in
@@ -28,9 +28,9 @@ def _number(value: object) -> float:
         return math.nan
 
 
-def chart(worked: Worked, _: QuestionLike) -> Chart:
+def _chart(worked: Worked, _: QuestionLike) -> Chart:
     """The table as lines."""
     return traces.table(worked.picture.table, worked.picture.y.title)
 
 
-KIND = QuestionKind("lesson", "Teach", work, numbers, chart)
+KIND = QuestionKind("lesson", "Teach", work, _numbers, _chart)

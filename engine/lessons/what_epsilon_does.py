@@ -35,14 +35,8 @@ def _moved_by_one_child(seed: int) -> Array:
     return np.asarray(means[1] - means[0])
 
 
-def spread(releases: MeanAnswer) -> Array:
-    """Half the width of the middle 95 % of releases around the non-private mean; cm, (points,).
-
-    Parameters
-    ----------
-    releases : MeanAnswer
-        Of `EPSILONS`, of which the middle one counts.
-    """
+def _spread(releases: MeanAnswer) -> Array:
+    """Half the width of the middle 95 % of releases around the non-private mean; cm, (points,)."""
     return np.asarray((releases.noise_high[_AT] - releases.noise_low[_AT]) / 2)
 
 
@@ -92,7 +86,7 @@ class WhatEpsilonDoes(Lesson):
     @classmethod
     def work(cls, seed: int) -> Worked:
         releases = mean_over_budgets(SOURCE, METHOD, DELTA, seed, EPSILONS)
-        shift, half = _moved_by_one_child(seed), spread(releases)
+        shift, half = _moved_by_one_child(seed), _spread(releases)
         errors = together(releases.study.error.tolist())
         inside = np.abs(releases.releases[_AT] - releases.non_private) <= half  # (releases, points)
         moved, noise = together([_over_the_curve(shift), _over_the_curve(half)])

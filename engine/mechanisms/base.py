@@ -135,13 +135,8 @@ class Mechanism(Parameterised, Generic[D, P]):
 
     # -- the frame: validate, plan, fit, Estimate --------------------------------------------
 
-    def release_many(
-        self,
-        data: D,
-        budgets: Sequence[tuple[Budget, ...]],
-        draws: int,
-        rng: np.random.Generator,
-    ) -> Estimate:
+    def release_many(self, data: D, budgets: Sequence[tuple[Budget, ...]], draws: int,
+                     rng: np.random.Generator) -> Estimate:
         """Release `draws` times at each of several budgets, for every repeat of the data.
 
         Draws share their standard noise across budgets, which makes curves over ε smooth. That is

@@ -513,12 +513,7 @@ class PercentileCurves(Mechanism[CurveData, PercentilePlan]):
 
     def _spread_has_details(self, plan: PercentilePlan, surface: ShareSurface,
                             facts: PublicFacts) -> NDArray[np.bool_]:
-        """Whether the shares say that their basis functions are too few for the spread.
-
-        Returns
-        -------
-        (repeats, columns) of bool
-        """
+        """Whether shares say that functions are too few for the spread: (repeats, columns)."""
         basis = Basis(plan.shape_size, family=self.family_of_waves(facts))
         coefficients, covariance = log_spread(surface, len(LEVELS))
         half_width = NORMAL * standard_errors(covariance, surface.waves).mean(axis=-1)
@@ -620,13 +615,7 @@ def _is_hardly_observed(design: Design) -> bool:
 
 
 def _numbers(text: str, field: str, example: str) -> Array:
-    """Numbers with commas between them.
-
-    Raises
-    ------
-    InputError
-        If a part is no finite number.
-    """
+    """Finite numbers with commas between them; anything else is refused."""
     try:
         numbers = np.array([float(part) for part in text.split(",") if part.strip()])
     except ValueError:

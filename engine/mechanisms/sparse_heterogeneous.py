@@ -58,14 +58,8 @@ _WIDER = 1.5  # clip of shared residuals, which hold the machines' own parts, ov
 SHARED = Subject("shared coefficients", "shared part, ")
 
 
-def of_machine(machine: int) -> Subject:
-    """How messages and ledger lines of one machine's own part are named; lines are alike for all.
-
-    Parameters
-    ----------
-    machine : int
-        Counted from 0.
-    """
+def _of_machine(machine: int) -> Subject:
+    """How messages and ledger lines of a machine's own part are named; lines are alike for all."""
     return Subject("own coefficients", f"machine {machine + 1}, ")
 
 
@@ -253,7 +247,7 @@ class SparseHeterogeneous(SparseIntervals[StagesPlan]):
             SHARED)
         vectors = [shared if not plan.machine_stages else shared + _descent(
             machine, shared, [each.machine_stages[k] for each in plans], row, columns, rng,
-            of_machine(k))
+            _of_machine(k))
             for k, machine in enumerate(machines)]
         corrected = self._corrected(pooled, machines, vectors, plans, columns, rng)
         if corrected:
@@ -360,7 +354,7 @@ class SparseHeterogeneous(SparseIntervals[StagesPlan]):
         for server, budget in enumerate(budgets):
             spends += _stage_lines(shared, server, budget, SHARED) if shared else []
             if stages:
-                spends += _stage_lines(stages[server], server, budget, of_machine(server))
+                spends += _stage_lines(stages[server], server, budget, _of_machine(server))
             if noises:
                 spends += inference_lines(c, shares, rho, sizes.n_curves, per_machine[server],
                                           is_one, server, budget)

@@ -15,21 +15,12 @@ from scipy.special import ndtr
 from engine.core.arrays import Array
 
 
-def ordered(time: Array, status: NDArray[np.int64], n_codes: int
-            ) -> tuple[Array, NDArray[np.int64], Array]:
-    """Times in order, with the code of the event or 0, and how many people are at risk.
+def _ordered(time: Array, status: NDArray[np.int64], n_codes: int
+             ) -> tuple[Array, NDArray[np.int64], Array]:
+    """Times in order, with the code of the event or 0, and how many people are at risk: (n,) each.
 
-    Parameters
-    ----------
-    time : (n,)
-    status : (n,) of int
-    n_codes : int
-        Codes 1 … n_codes are events.
-
-    Returns
-    -------
-    time, status, at_risk : (n,)
-        People at risk just before each person leaves; those at one time leave one by one.
+    Codes 1 … `n_codes` are events. People are at risk just before they leave; those who leave at
+    one time do so one by one.
     """
     missing = np.isnan(time)
     code = np.where((status >= 1) & (status <= n_codes) & ~missing, status, 0)
@@ -67,7 +58,7 @@ def kaplan_meier(time: Array, status: NDArray[np.int64], points: Array, n_codes:
     >>> survival.round(6).tolist()
     [0.666667]
     """
-    time, code, at_risk = ordered(time, status, n_codes)
+    time, code, at_risk = _ordered(time, status, n_codes)
     is_event = code > 0
     survival = np.cumprod(1 - is_event / at_risk)
     # People who leave one by one give the terms of a tie together: 1/(r(r − 1)) telescopes.
@@ -89,7 +80,7 @@ def aalen_johansen(time: Array, status: NDArray[np.int64], points: Array, n_code
     -------
     (n_codes, k)
     """
-    time, code, at_risk = ordered(time, status, n_codes)
+    time, code, at_risk = _ordered(time, status, n_codes)
     survival = np.cumprod(1 - (code > 0) / at_risk)
     before = np.concatenate([[1.0], survival[:-1]])
     jumps = (code == np.arange(1, n_codes + 1)[:, None]) * before / at_risk

@@ -116,7 +116,7 @@ class RegressionMoments:
         residuals = self.residuals(iterates, linear)
 
         def of(curves: slice) -> Array:
-            return outer(self.regressors[:, None, :, curves], residuals(curves))
+            return _outer(self.regressors[:, None, :, curves], residuals(curves))
 
         return of
 
@@ -163,19 +163,11 @@ class RegressionMoments:
         return beside_minus_one(waves.swapaxes(2, 3).reshape(repeats, columns * r, -1), r)
 
 
-def outer(directions: Array, residuals: Array) -> Array:
-    """Directions ⊗ residuals of every curve.
+def _outer(directions: Array, residuals: Array) -> Array:
+    """Directions ⊗ residuals of every curve: (repeats, columns, K · r, curves).
 
-    Parameters
-    ----------
-    directions : (repeats, columns or 1, K, curves)
-        In the space of the regressors.
-    residuals : (repeats, columns, r, curves)
-        In the basis.
-
-    Returns
-    -------
-    (repeats, columns, K · r, curves)
+    Directions (repeats, columns or 1, K, curves) are in the space of the regressors, residuals
+    (repeats, columns, r, curves) in the basis.
     """
     repeats, columns, _, n = residuals.shape
     return np.asarray((directions[:, :, :, None] * residuals[:, :, None]).reshape(
@@ -265,4 +257,4 @@ class RegressionDeviations(Deviations):
         residuals = products[:, :, 0]
         for h in range(1, regressors.shape[1]):
             residuals += regressors[:, None, None, h] * products[:, :, h]
-        return outer(regressor_map.directions(regressors[:, None]), residuals)
+        return _outer(regressor_map.directions(regressors[:, None]), residuals)

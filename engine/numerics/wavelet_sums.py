@@ -18,24 +18,10 @@ _CELLS = 2**16  # of all sites in a block, likewise
 _CROWDED = 0.2  # readings for each node of the table from which their sums are made first
 
 
-def located(times: Array, level: int) -> tuple[Index, Index, Array]:
-    """Where times lie on a level and on the table within a cell.
+def _located(times: Array, level: int) -> tuple[Index, Index, Array]:
+    """Where times (…) lie: cell of a level, cell of the table within it, and how far on in that.
 
     Times are held within [0, 1]; the last cell keeps its right end.
-
-    Parameters
-    ----------
-    times : (…)
-        On [0, 1].
-    level : int
-        J.
-
-    Returns
-    -------
-    cell, step : (…) of int
-        Cell of the level, and cell of the table within it.
-    share : (…)
-        How far on between two nodes of the table.
     """
     node, share = _nodes(times, level)
     return node >> _BITS, node & STEPS - 1, share
@@ -166,7 +152,7 @@ def curve_of_shifts(extended: Array, times: Array, moments: int) -> Array:
     (…)
     """
     level = int(np.log2(len(extended) - 2 * moments + 2))
-    cell, step, share = located(times, level)
+    cell, step, share = _located(times, level)
     table, rise = _table_and_rise(moments)
     out = np.zeros(np.shape(times))
     for i in range(2 * moments - 1):
@@ -190,7 +176,7 @@ def shifts_at(times: Array, level: int, moments: int) -> Array:
     -------
     (n, extended)
     """
-    cell, step, share = located(times, level)
+    cell, step, share = _located(times, level)
     table, rise = _table_and_rise(moments)
     out = np.zeros((len(times), 2**level + 2 * moments - 2))
     rows = np.arange(len(times))

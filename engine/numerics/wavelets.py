@@ -336,13 +336,13 @@ class Corrected(Edges):
 
     def fold(self, extended: Array) -> Array:
         """Coordinates are A left ones, 2^J − 2A inner ones and A right ones."""
-        (left, right), ours = edges(self.moments), 2 * self.moments - 1
+        (left, right), ours = _edges(self.moments), 2 * self.moments - 1
         stop = extended.shape[-1] - ours
         return np.concatenate([extended[..., :ours] @ left.T, extended[..., ours:stop],
                                extended[..., stop:] @ right.T], axis=-1)
 
     def unfold(self, coordinates: Array) -> Array:
-        (left, right), a = edges(self.moments), self.moments
+        (left, right), a = _edges(self.moments), self.moments
         stop = coordinates.shape[-1] - a
         return np.concatenate([coordinates[..., :a] @ left, coordinates[..., a:stop],
                                coordinates[..., stop:] @ right], axis=-1)
@@ -357,19 +357,8 @@ class Corrected(Edges):
 
 
 @lru_cache
-def edges(moments: int) -> tuple[Array, Array]:
-    """Left and right edge functions in terms of their shifts.
-
-    Parameters
-    ----------
-    moments : int
-        A, vanishing moments.
-
-    Returns
-    -------
-    left, right : (A, 2A − 1)
-        Read-only.
-    """
+def _edges(moments: int) -> tuple[Array, Array]:
+    """Left and right edge functions in terms of their shifts: (A, 2A − 1) each, read-only."""
     a, overlap = moments, _half_line_gram(moments)
     left = np.arange(-2 * a + 2.0, 1) ** np.arange(a)[:, None]
     right = ((np.arange(-2 * a + 1.0, 0) + a) / max(a - 1, 1)) ** np.arange(a)[:, None]

@@ -8,12 +8,12 @@ from engine.papers.exhibits import Claim, Finding, Result
 from engine.topics.asking import Numbers, QuestionKind, QuestionLike
 
 
-def numbers(result: Result, question: QuestionLike) -> Numbers:
+def _numbers(result: Result, question: QuestionLike) -> Numbers:
     """1 for each claim that holds, else 0."""
     return {claim.says: float(finding.holds) for claim, finding in _findings(result, question)}
 
 
-def text(result: Result, question: QuestionLike, _: Numbers) -> str:
+def _text(result: Result, question: QuestionLike, _: Numbers) -> str:
     """The same in words."""
     return "\n".join(words.claim(*pair) for pair in _findings(result, question))
 
@@ -23,16 +23,16 @@ def _findings(result: Result, question: QuestionLike) -> list[tuple[Claim, Findi
     return list(zip(exhibit.claims, exhibit.findings(result.table), strict=True))
 
 
-def chart(result: Result, question: QuestionLike) -> Chart:
+def _chart(result: Result, question: QuestionLike) -> Chart:
     """The first figure of the exhibit."""
     chart: Chart = find(question["key"])[1].draw(result.table)[0].chart
     return chart
 
 
-def command(question: QuestionLike) -> str:
+def _command(question: QuestionLike) -> str:
     """An exhibit is a command of its own."""
     return words.commands(question["key"])
 
 
-KIND = QuestionKind("exhibit", "Reproduce", quick, numbers, chart, text=text, command=command,
+KIND = QuestionKind("exhibit", "Reproduce", quick, _numbers, _chart, text=_text, command=_command,
                     origin="Replication")

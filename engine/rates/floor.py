@@ -437,20 +437,12 @@ class FloorRate(Rate):
         raise NotImplementedError
 
     def _sampling(self, point: Point) -> Array:
-        return np.asarray(self.of_one_curve(point["m"])[2] / (point["S"] * point["n"]))
+        return np.asarray(self._one_curve(point["m"])[2] / (point["S"] * point["n"]))
 
-    def of_one_curve(self, observations: Array) -> Array:
-        """What one curve tells: tr J^{−1/2}, (nμ)² F₂ and tr J⁻¹.
+    def _one_curve(self, observations: Array) -> Array:
+        """What one curve tells: tr J^{−1/2}, (nμ)² F₂ and tr J⁻¹, (3, *shape of the observations).
 
-        Parameters
-        ----------
-        observations : array
-            Of each curve, of any shape.
-
-        Returns
-        -------
-        (3, *shape of the observations)
-            Interpolated on log scales between some numbers of observations.
+        Interpolated on log scales between some numbers of observations.
         """
         table = np.log(_of_one_curve(self.people, self.functions))
         at = np.log(np.asarray(observations, dtype=float))
@@ -459,7 +451,7 @@ class FloorRate(Rate):
 
 @lru_cache(maxsize=32)
 def _of_one_curve(people: NormalPeople, functions: int) -> Array:
-    """(3, numbers of observations): what `FloorRate.of_one_curve` stands on."""
+    """(3, numbers of observations): what `FloorRate._one_curve` stands on."""
     rows = []
     for m in _TABLE:
         information = _informed(people, Design(), ((int(m), 1.0),), "cosine").first(functions)
@@ -495,7 +487,7 @@ class GaussianNoiseFloor(FloorRate):
 
     def privacy(self, point: Point) -> Array:
         worth = point["S"] * (point["n"] * _mu(point)) ** 2
-        return np.asarray(self.of_one_curve(point["m"])[1] / worth)
+        return np.asarray(self._one_curve(point["m"])[1] / worth)
 
 
 @rates.register
@@ -521,4 +513,4 @@ class UnbiasedFloor(FloorRate):
         with np.errstate(over="ignore"):
             gained = np.expm1(_mu(point) ** 2)
         worth = point["S"] * point["n"] ** 2 * gained
-        return np.asarray(self.of_one_curve(point["m"])[0] ** 2 / worth)
+        return np.asarray(self._one_curve(point["m"])[0] ** 2 / worth)

@@ -222,7 +222,7 @@ def opened(path: Path, trial: Trial) -> Iterator[sqlite3.Connection]:
         _check_beside(path, trial)
         file = _connected(path)
         try:
-            check_pages(file, version)
+            _check_pages(file, version)
             yield file
         finally:
             with suppress(sqlite3.Error):
@@ -297,7 +297,7 @@ def _holds_on_copy(path: Path, trial: Trial) -> bool:
         shutil.copyfile(f"{path}-journal", f"{copy}-journal")
         file = _connected(copy)
         try:
-            check_pages(file, _check_head(copy))
+            _check_pages(file, _check_head(copy))
             trial(file)
         finally:
             file.close()
@@ -319,22 +319,10 @@ def _connected(path: Path) -> sqlite3.Connection:
     return file
 
 
-def check_pages(file: sqlite3.Connection, version: int) -> None:
-    """Check the tables, and all pages.
+def _check_pages(file: sqlite3.Connection, version: int) -> None:
+    """Check all pages, and that the tables are those of this version, or one that came after it.
 
-    Parameters
-    ----------
-    file : sqlite3.Connection
-        To a file whose head was checked.
-    version : int
-        What the head said; another process may have taken the ledger over since.
-
-    Raises
-    ------
-    InputError
-        If the tables are others than those of this version, or a page is damaged.
-    sqlite3.Error
-        If it cannot be read at all.
+    The head was checked before; another process may have taken the ledger over since.
     """
     file.execute("BEGIN")  # all at one moment
     actual = file.execute("PRAGMA user_version").fetchone()[0]  # another may have taken it over

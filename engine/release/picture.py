@@ -140,7 +140,7 @@ def _two_sided(share: float) -> str:
 def _nested(release: Published, curves: ReleasedPercentiles, across: tuple[float, float],
             up: tuple[float, float]) -> list[str]:
     """Percentile curves as nested shades, with the time in ranges below the axis."""
-    out = marks(curves, release.x, lambda time, value: (_x(time, across), _y(value, up)))
+    out = _marks(curves, release.x, lambda time, value: (_x(time, across), _y(value, up)))
     if curves.limits:
         out += _bar_of_ranges(curves, release.facts.value_unit, _LEFT, _WIDTH - _LEFT - _RIGHT,
                               _HEIGHT + 14)
@@ -296,16 +296,8 @@ _LABELLED = 0.06  # share from which a range has its number inside
 _BOLD, _THIN = 2.8, 1.3
 
 
-def marks(release: ReleasedPercentiles, x: Array, to_pixels: Place) -> list[str]:
-    """Shades, target range, curves, bands and labels.
-
-    Parameters
-    ----------
-    x : (k,)
-        Times in their own unit.
-    to_pixels : callable
-        From time and value to pixels.
-    """
+def _marks(release: ReleasedPercentiles, x: Array, to_pixels: Place) -> list[str]:
+    """Shades, target range, curves, bands and labels, at times x (k,) in their own unit."""
     shade, curves = colour("gradient", "light"), list(release.columns.values())
     n, middle = len(curves), nearest_to_median(release.levels)
     out = _target(release, x, to_pixels)

@@ -293,7 +293,7 @@ def _mechanism(stated: Mapping[str, Any]) -> Mechanism:
 
 @lru_cache(maxsize=8)
 def _stand_in(public: str) -> Data:
-    return data_of(json.loads(public)).stand_in()
+    return _data_of(json.loads(public)).stand_in()
 
 
 def versions() -> dict[str, str]:
@@ -349,14 +349,8 @@ def _public_data(source: Source[Data]) -> dict[str, Any]:
     return certified.publishable_data(source).public_facts()
 
 
-def data_of(plain: Mapping[str, Any]) -> Data:
-    """Data with these public facts, and no number of anybody where they were stated.
-
-    Parameters
-    ----------
-    plain : mapping
-        From `Records.public_facts`, or a source of public data.
-    """
+def _data_of(plain: Mapping[str, Any]) -> Data:
+    """Data with these public facts, and no number of anybody where they were stated."""
     if "source" in plain:
         return certified.publishable_data(sources.build(plain["source"], plain["parameters"]))
     return from_public_facts(plain)

@@ -76,7 +76,7 @@ def certified(cost: ReleaseCost) -> str:
             f"ε = {ideal}; no computer draws it, so that figure is for comparison only.")
 
 
-def odds(facts: PublicFacts, cost: ReleaseCost, group: int = 1) -> str:
+def odds(facts: PublicFacts, cost: ReleaseCost) -> str:
     """What an attacker could find out about one person, by what is charged.
 
     Parameters
@@ -85,10 +85,8 @@ def odds(facts: PublicFacts, cost: ReleaseCost, group: int = 1) -> str:
         The noun for one person.
     cost : ReleaseCost
         What the release costs.
-    group : int
-        Protected units of one person.
     """
-    return odds_main(risk.of_ledger(cost.certified_spends, group), facts.person,
+    return odds_main(risk.of_ledger(cost.certified_spends), facts.person,
                      cost.certified_spends[0].unit.noun)
 
 
@@ -121,22 +119,11 @@ def after(facts: PublicFacts, odometer: Odometer) -> str:
     total = (f"Total for one {escape(facts.person)} so far: **ε = "
              f"{_epsilon(odometer.spent_epsilon)}"
              f"**, δ = {small(odometer.spent_delta)}, by adding up.")
-    return " ".join(filter(None, (total, left(facts, odometer), tighter(odometer))))
+    return " ".join(filter(None, (total, left(facts, odometer), _tighter(odometer))))
 
 
-def tighter(odometer: Odometer) -> str:
-    """What all releases cost by their ρ's, where that is less than their sum.
-
-    Parameters
-    ----------
-    odometer : Odometer
-        Of all releases about the same people.
-
-    Returns
-    -------
-    str
-        Markdown, or empty.
-    """
+def _tighter(odometer: Odometer) -> str:
+    """What all releases cost by their ρ's, where that is less than their sum; else empty."""
     if odometer.tight is None or odometer.tight.epsilon >= odometer.spent_epsilon:
         return ""
     return (f"By tighter accounting all of them together cost **ε = "

@@ -94,7 +94,7 @@ def turn_of(protocol: Protocol, transcript: Mapping[int, Whole], site: int | Non
     names = ["this site" if turn.site == site else protocol.plan.members[turn.site].name
              for turn in now]
     return (f"{total - len(left)} of {total} messages are there. Round {left[0].round + 1} of "
-            f"{protocol.n_rounds}, {protocol.label(left[0])}: waiting for {listed(names)}.")
+            f"{protocol.n_rounds}, {protocol.label(left[0])}: waiting for {_listed(names)}.")
 
 
 def sent(protocol: Protocol, turn: Turn) -> str:
@@ -167,17 +167,10 @@ def _first_masked(whole: Whole) -> str:
     return ", ".join(f"{number % 2**64:016x}" for number in whole[:2]) + ", …" * (len(whole) > 2)
 
 
-def listed(names: Sequence[str]) -> str:
-    """Names in a row: "north, south and east".
+def _listed(names: Sequence[str]) -> str:
+    """Names in a row.
 
-    Parameters
-    ----------
-    names : sequence of str
-        At least one.
-
-    Examples
-    --------
-    >>> listed(["north", "south", "east"])
+    >>> _listed(["north", "south", "east"])
     'north, south and east'
     """
     return " and ".join(filter(None, [", ".join(names[:-1]), names[-1]]))

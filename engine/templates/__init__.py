@@ -40,17 +40,10 @@ def render(template: str, **values: object) -> str:
     return environment.get_template(f"{template}.html.jinja").render(values)
 
 
-def plain(words: str) -> str:
+def _plain(words: str) -> str:
     r"""Words as they were before they were escaped for Markdown.
 
-    Parameters
-    ----------
-    words : str
-        As `engine.language.grammar.escape` wrote them.
-
-    Examples
-    --------
-    >>> plain(r"a\_b")
+    >>> _plain(r"a\_b")
     'a_b'
     """
     return _ESCAPED.sub(r"\1", words)
@@ -75,11 +68,11 @@ def split_marked(words: str) -> list[tuple[str, str]]:
     [('', ''), ('Not', '**'), (' covered', '')]
     """
     pieces = ["", *_MARKED.split(words)]  # mark and words in turn: the last group is no mark
-    return [(plain(text), mark) for mark, text in zip(pieces[::2], pieces[1::2], strict=True)]
+    return [(_plain(text), mark) for mark, text in zip(pieces[::2], pieces[1::2], strict=True)]
 
 
 environment = Environment(loader=FileSystemLoader(Path(__file__).parent), autoescape=True,
                           undefined=StrictUndefined, auto_reload=False, trim_blocks=True,
                           lstrip_blocks=True)
-environment.filters |= {"plain": plain, "split_marked": split_marked}
+environment.filters |= {"plain": _plain, "split_marked": split_marked}
 environment.globals["version"] = __version__

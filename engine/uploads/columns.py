@@ -100,13 +100,13 @@ def people_of(table: Table, layout: Layout, notes: list[str], check: Check | Non
         ids = tuple(f"row {number}" for number in range(1, table.n_rows + 1))
         notes.append("no column names the people: every row is taken for another person")
     else:
-        person, ids = named(table, layout.id, check)
+        person, ids = _named(table, layout.id, check)
         check_ids(ids, np.bincount(person), layout.id)
     if layout.server is None:
         if layout.id is not None:
             notes += _ids_at_several_sites(table, person)
         return People(person, np.zeros(len(ids), dtype=np.int64), ids)
-    site, sites = named(table, layout.server)
+    site, sites = _named(table, layout.server)
     check_sites(sites, layout.server)
     site = np.argsort(np.argsort(sites))[site]  # by name, whatever the order of rows
     keys, first, person = np.unique(person * len(sites) + site, return_index=True,
@@ -136,26 +136,9 @@ def _ids_at_several_sites(table: Table, person: Integers) -> list[str]:
             ] if several else []
 
 
-def named(table: Table, column: str, check: Check | None = None
-          ) -> tuple[Integers, tuple[str, ...]]:
-    """Read a column that names something: no cell may be blank.
-
-    Parameters
-    ----------
-    column : str
-    check : callable
-        As for `Table.codes`.
-
-    Returns
-    -------
-    tuple
-        The number of each row's text (rows,), and the texts.
-
-    Raises
-    ------
-    InputError
-        If a cell is blank.
-    """
+def _named(table: Table, column: str, check: Check | None = None
+           ) -> tuple[Integers, tuple[str, ...]]:
+    """The number of each row's text (rows,), and the texts; no cell may be blank."""
     codes, texts = table.codes(table.find(column), check)
     if "" in texts:
         blank = int((codes == texts.index("")).sum())
@@ -213,7 +196,7 @@ def in_order(table: Table, layout: Layout, order: Integers, server: Integers, id
     return {"server": server[order], "covariates": covariates[order],
             "covariate_names": layout.covariates,
             "ids": tuple(ids[k] for k in order.tolist()) if layout.id else (),
-            "server_names": tuple(sorted(named(table, layout.server)[1])) if layout.server else ()}
+            "server_names": tuple(sorted(_named(table, layout.server)[1])) if layout.server else ()}
 
 
 def column_numbers(table: Table, names: Sequence[str], notes: list[str], time: str | None = None

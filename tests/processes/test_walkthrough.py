@@ -82,7 +82,7 @@ with contextlib.redirect_stdout(out):
     command_line.main("ask share_above --source levels --mechanism noisy_share --budget.epsilon 1 --seed 1".split())
 seen["asked"] = dict(line.rsplit(": ", 1) for line in out.getvalue().splitlines())
 answer = share_answer(sources.get("levels")(), mechanisms.get("noisy_share")(), Budget(1.0, 0.0), 1)
-seen["points"] = len(topic.chart(answer, None).spec["data"])
+seen["points"] = len(topic.KIND.chart(answer, None).spec["data"])
 at = AppTest.from_file(os.path.abspath("pages/shared/shell.py"), default_timeout=600)
 at.query_params["s"] = "epsilon-1~open-shares_code"
 at.switch_page("../shares.py").run()

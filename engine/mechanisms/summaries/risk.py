@@ -104,10 +104,7 @@ class RiskSummary(Summary[SampleData, Array, Smoothing]):
     def _check_steps(self, sizes: Sizes, facts: PublicFacts) -> None:
         """Refuse a real release whose minimiser some data sets could not reach.
 
-        Raises
-        ------
-        InputError
-            From public numbers alone, where the facts are those of real data.
+        By public numbers alone, where the facts are those of real data.
         """
         steps = max(most_steps(self.loss, self.features.table, self.penalty, n)
                     for n in sizes.n_curves_per_server)

@@ -79,13 +79,13 @@ class LogRank:
     allowance: Array
 
 
-def log_rank(table: CountTable, weighting: str = "log-rank") -> LogRank:
+def log_rank(table: CountTable) -> LogRank:
     """The test of whether two groups have equal hazards.
 
     With A the people at risk in the middle of an interval and d its events, the statistic is
-    U = Σ w (A₂d₁ − A₁d₂). It multiplies noisy numbers of *different* groups only, so under equal
-    hazards its mean is 0 whatever the noise. Its variance is that of chance, Σ w² A₁A₂(d₁ + d₂),
-    and τ² times the squared size of its centred gradient.
+    U = Σ w (A₂d₁ − A₁d₂) with w = 1/(A₁ + A₂). It multiplies noisy numbers of *different* groups
+    only, so under equal hazards its mean is 0 whatever the noise. Its variance is that of chance,
+    Σ w² A₁A₂(d₁ + d₂), and τ² times the squared size of its centred gradient.
 
     A is right where few leave within an interval, or evenly. What U may be off by where many do
     (`_Comparison.shift`), beyond a third of a standard deviation, is taken off |U|.
@@ -94,14 +94,12 @@ def log_rank(table: CountTable, weighting: str = "log-rank") -> LogRank:
     ----------
     table : CountTable
         Of outcomes in two groups.
-    weighting : {"log-rank", "Gehan"}
-        w is 1/(A₁ + A₂), or 1 for a test that looks at early times first.
 
     References
     ----------
-    Mantel (1966); Gehan (1965). With noise: derived for this project.
+    Mantel (1966). With noise: derived for this project.
     """
-    compared = _Comparison.of(table, weighting)
+    compared = _Comparison.of(table)
     score, chance, noise = compared.at(1.0)
     total = np.maximum(chance + noise, 1e-300)
     deviation = np.sqrt(total)
@@ -200,7 +198,7 @@ class _Comparison:
     weight: Array
 
     @classmethod
-    def of(cls, table: CountTable, weighting: str = "log-rank") -> _Comparison:
+    def of(cls, table: CountTable) -> _Comparison:
         """What a table says of both groups."""
         lives = life_tables(table)
         raw = [LifeTable(table.centred[..., g, :], table.cells) for g in range(2)]
@@ -208,8 +206,7 @@ class _Comparison:
                           for parts in zip(*map(_exposed, lives), strict=True))
         noisy_middle, noisy_events = (np.stack(parts, axis=-2)
                                       for parts in zip(*map(_exposed, raw), strict=True))
-        weight = _used(table, lives) * (
-            1.0 if weighting == "Gehan" else 1 / np.maximum(middle.sum(axis=-2), _FEWEST))
+        weight = _used(table, lives) * (1 / np.maximum(middle.sum(axis=-2), _FEWEST))
         return cls(table, lives, middle, events, noisy_middle, noisy_events, weight)
 
     @property

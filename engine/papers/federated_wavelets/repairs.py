@@ -109,15 +109,7 @@ _SITES, _N = 16, 64_000
 
 
 def design_errors(name: str, protection: str) -> list[Row]:
-    """Exact errors of one treatment of rising times, by the number of observations.
-
-    Parameters
-    ----------
-    name : str
-        Of the treatment of times.
-    protection : str
-        Private or not.
-    """
+    """Exact errors of one treatment of rising times, by the number of observations."""
     rows: list[Row] = []
     for size in _SIZES:
         source = RegressionPoints(n_curves=size, n_servers=_SITES, times="rising")

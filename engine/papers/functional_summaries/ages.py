@@ -63,15 +63,7 @@ def ages(region: str) -> list[Row]:
 
 
 def ages_drawn(region: str, step: int) -> list[Row]:
-    """The density without protection and one release of every method, at every `step`-th year.
-
-    Parameters
-    ----------
-    region : str
-        One of those of `AgesAtDeath`.
-    step : int
-        In years.
-    """
+    """The density without protection and one release of every method, at every `step`-th year."""
     densities: dict[str, Array] = {}
     for method in OF_AGES:
         _, _, densities["without"], densities[method] = _of_ages(AgesAtDeath(region=region), method)

@@ -148,13 +148,7 @@ def _joined(places: pd.Series[bool]) -> str:
 
 
 def qr_is_best(noise: str) -> Check:
-    """Whether no other pure mechanism has a smaller total error than QR anywhere.
-
-    Parameters
-    ----------
-    noise : str
-        Exact or printed sensitivities.
-    """
+    """Whether no other pure mechanism has a smaller total error than QR anywhere."""
     def measure(table: pd.DataFrame) -> dict[str, object]:
         best = _totals(table, noise)[list(PURE)].idxmin(axis=1) == "ICLP-QR"
         return {"share": best.mean(), "won": best.sum(), "count": len(best),
@@ -272,15 +266,7 @@ def _formula_over_choice(mean: str, choice: str, sensitivities: str, methods: Se
 
 
 def formula_is_close(choice: str, sensitivities: str) -> Check:
-    """Whether the formula’s choice has nearly the error of another choice.
-
-    Parameters
-    ----------
-    choice : str
-        With which it is compared.
-    sensitivities : str
-        Exact or printed.
-    """
+    """Whether the formula’s choice has nearly the error of another choice."""
     return within(_formula_over_choice("S-1", choice, sensitivities, ("FRL", "ICLP-QR")), high=1.5,
                   text="In S-1 the error of PSS is {FRL:.2f} times that of PCV for FRL and "
                   "{ICLP_QR:.2f} times that of PCV for ICLP-QR.")

@@ -62,17 +62,7 @@ def mechanism(method: str, nu: float, constants: str = "tight") -> FunctionalRel
 
 
 def distances(name: str, nu: float, draws: int) -> list[Row]:
-    """Squared distance of releases to the sample mean: bias, noise and what was drawn.
-
-    Parameters
-    ----------
-    name : str
-        Of the data set.
-    nu : float
-        Smoothness ν of the Matérn kernel.
-    draws : int
-        How many releases.
-    """
+    """Squared distance of releases to the sample mean: bias, noise and what was drawn."""
     data = DATA[name].draw(1, generator(1, 0, 0))
     return [row for method in _NAMES for row in _distances(data, name, nu, method, draws)]
 
@@ -115,15 +105,7 @@ def _energies(data: CurveData, release: FunctionalRelease) -> list[float]:
 
 
 def draws(name: str, nu: float) -> list[Row]:
-    """The sample mean and one release of every mechanism at ε = 1, at the observed times.
-
-    Parameters
-    ----------
-    name : str
-        Of the data set.
-    nu : float
-        Smoothness ν of the Matérn kernel.
-    """
+    """The sample mean and one release of every mechanism at ε = 1, at the observed times."""
     data = DATA[name].draw(1, generator(1, 0, 0))
     curves = {"sample mean": _sample_mean(data, mechanism("FRL", nu))}
     for method in _NAMES:

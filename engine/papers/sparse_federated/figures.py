@@ -121,20 +121,8 @@ _GRIDS: dict[str, dict[str, tuple[int, ...]]] = {
 def error_rows(sizes: str, along: str, value: int, s0: int, fewer: int, repeats: int) -> list[Row]:
     """Errors at one place of a panel, for each budget.
 
-    Parameters
-    ----------
-    sizes : str
-        Name of the panel’s sizes.
-    along : str
-        What the panel varies.
-    value : int
-        Of it.
-    s0 : int
-        Of these, those that all machines share.
-    fewer : int
-        What the number of features is divided by, to take less time.
-    repeats : int
-        Data sets at each place.
+    The panel of these sizes varies one of them, which has `value` here; `fewer` is what the number
+    of features is divided by, to take less time.
     """
     base = _BASE[sizes]
     setting = FederationSetting(

@@ -127,14 +127,7 @@ _REFERENCE = {"two_stage": (6.4e-4, 3.1e-4, 1.3e-4), "local": (4.3e-3, 1.3e-3, 3
 def fit_rows(fit: str, s0: int, repeats: int) -> list[Row]:
     """Medians and means of errors over designs, at each ε and without noise.
 
-    Parameters
-    ----------
-    fit : str
-        The way of estimating.
-    s0 : int
-        Of the s coefficients that are not 0, those that all machines share.
-    repeats : int
-        Data sets at each place.
+    All machines share s0 of the coefficients that are not 0.
     """
     errors = studies.errors(replace(_MANY, s0=s0), _EPSILONS, repeats, fit)
     common: dict[str, Value] = {"fit": fit, "s0": s0, "repeats": repeats}

@@ -49,24 +49,8 @@ def error_rows(n: int, m: int, d: int, s: int, s0: int, epsilons: tuple[float, .
                fewer: int) -> list[Row]:
     """Errors that keep the budget, and without noise; the noise over the smallest coefficient.
 
-    Parameters
-    ----------
-    n : int
-        Rows of a machine.
-    m : int
-        Machines.
-    d : int
-        Features.
-    s : int
-        Coefficients that are not zero.
-    s0 : int
-        Of these, those that all machines share.
-    epsilons : sequence of float
-        Budgets ε.
-    repeats : int
-        Data sets at each place.
-    fewer : int
-        What the number of features is divided by, to take less time.
+    Of m machines with n rows of d features each, of which s matter, s0 of these for all machines
+    alike; `fewer` is what d is divided by, to take less time.
     """
     errors = studies.errors(FederationSetting(n, m, d // fewer, s, s0), epsilons, repeats)
     noise_free, noise_free_se = studies.mean_and_error(errors.noise_free)

@@ -13,63 +13,31 @@ from engine.topics.audit import answer, charts, words
 AttackSteps = Sequence[Sequence[Progress]]  # of each attack, in the order in which they were made
 
 
-def numbers(steps: AttackSteps, question: QuestionLike) -> Numbers:
-    """The claim, the worst that was found, and the ε that is shown to be needed.
-
-    Parameters
-    ----------
-    steps : sequence of sequences of Progress
-        Of each attack, its report last.
-    question : QuestionLike
-        The question, with whose odds are said.
-    """
+def _numbers(steps: AttackSteps, question: QuestionLike) -> Numbers:
+    """The claim, the worst that was found, and the ε that is shown to be needed."""
     return {f"{name}, {attack.name}": value
             for attack, progress in zip(question["attacks"], steps, strict=True)
             for name, value in (("claim", progress[-1].claim), ("worst found", progress[-1].worst),
                                 ("ε at least", progress[-1].bound))}
 
 
-def text(steps: AttackSteps, question: QuestionLike, _: Numbers) -> str:
-    """The same in words.
-
-    Parameters
-    ----------
-    steps : sequence of sequences of Progress
-        Of each attack, its report last.
-    question : QuestionLike
-        The question, with whose odds are said.
-    _ : Numbers
-        Of the same answer.
-    """
+def _text(steps: AttackSteps, question: QuestionLike, _: Numbers) -> str:
+    """The same in words."""
     return "\n".join(words.in_lines(attack.name, attack.fault, cast(Report, progress[-1]))
                      for attack, progress in zip(question["attacks"], steps, strict=True))
 
 
-def chart(steps: AttackSteps, question: QuestionLike) -> Chart:
-    """What was shown as runs went on.
-
-    Parameters
-    ----------
-    steps : sequence of sequences of Progress
-        Of each attack, its report last.
-    question : QuestionLike
-        The question, with whose odds are said.
-    """
+def _chart(steps: AttackSteps, question: QuestionLike) -> Chart:
+    """What was shown as runs went on."""
     lines = [charts.AttackProgress(attack.name, progress, bool(attack.variant))
              for attack, progress in zip(question["attacks"], steps, strict=True)]
     return charts.climbing(lines, steps[0][-1].claimed_epsilon)
 
 
-def command(question: QuestionLike) -> str:
-    """An attack is a command of its own.
-
-    Parameters
-    ----------
-    question : QuestionLike
-        The question, with whose odds are said.
-    """
+def _command(question: QuestionLike) -> str:
+    """An attack is a command of its own."""
     return "\n\n".join(map(answer.command, question["attacks"]))
 
 
-KIND = QuestionKind("attacks", "Audit", answer.audit_answer, numbers, chart, text=text,
-                    command=command, renamed=(("asked", "attacks"),))
+KIND = QuestionKind("attacks", "Audit", answer.audit_answer, _numbers, _chart, text=_text,
+                    command=_command, renamed=(("asked", "attacks"),))

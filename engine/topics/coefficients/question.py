@@ -10,16 +10,8 @@ from engine.topics.coefficients import charts
 from engine.topics.coefficients.answer import CoefficientsAnswer, coefficients_answer
 
 
-def numbers(answer: CoefficientsAnswer, question: QuestionLike) -> Numbers:
-    """Errors of all functions together and of each, and the protection.
-
-    Parameters
-    ----------
-    answer : CoefficientsAnswer
-        Of all functions.
-    question : QuestionLike
-        The question, with whose odds are said.
-    """
+def _numbers(answer: CoefficientsAnswer, question: QuestionLike) -> Numbers:
+    """Errors of all functions together and of each, and the protection."""
     unit = answer.facts.value_unit
     errors = {"error, all functions": answer.total,
               f"{WITHIN}, all functions": answer.within,
@@ -31,5 +23,5 @@ def numbers(answer: CoefficientsAnswer, question: QuestionLike) -> Numbers:
     return as_floats(numbers) | protection(answer.spends, question.person)
 
 
-KIND = QuestionKind("coefficients", "Varying coefficients", coefficients_answer, numbers,
+KIND = QuestionKind("coefficients", "Varying coefficients", coefficients_answer, _numbers,
                     lambda answer, _: charts.errors(answer), (VARYING_COEFFICIENTS.key,))

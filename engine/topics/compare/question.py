@@ -23,7 +23,7 @@ from engine.topics.mean.question import shares
 Methods = Sequence[MethodAnswer | RefusedMethod]
 
 
-def numbers(answers: Methods, question: QuestionLike) -> Numbers:
+def _numbers(answers: Methods, question: QuestionLike) -> Numbers:
     """The table, by budget and method, and the errors at equal protection."""
     methods = not_refused(answers)
     rows = {f"ε = {epsilon:g}, {method.label}: {name}": value for epsilon in question["epsilons"]
@@ -46,7 +46,7 @@ def _row(method: MethodAnswer, k: int) -> Numbers:
             "power, at most": odds.power}
 
 
-def chart(answers: Methods, question: QuestionLike) -> Chart:
+def _chart(answers: Methods, question: QuestionLike) -> Chart:
     """Errors of methods against the attacker’s accuracy, with markers at some budgets."""
     methods = not_refused(answers)
     keys = [method.mechanism.key for method in methods]
@@ -59,4 +59,4 @@ def chart(answers: Methods, question: QuestionLike) -> Chart:
     return charts.against_risk(lines, marked, facts.value_unit, 2 * facts.value_half_width)
 
 
-KIND = QuestionKind("methods", "Methods", at_budgets, numbers, chart, (MEAN_FUNCTION.key,))
+KIND = QuestionKind("methods", "Methods", at_budgets, _numbers, _chart, (MEAN_FUNCTION.key,))

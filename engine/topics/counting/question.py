@@ -9,16 +9,8 @@ from engine.topics.counting import charts
 from engine.topics.counting.answer import CountingAnswer, counting_answer
 
 
-def numbers(answer: CountingAnswer, question: QuestionLike) -> Numbers:
-    """Errors, medians, the test or the area, and the protection.
-
-    Parameters
-    ----------
-    answer : CountingAnswer
-        At one budget.
-    question : QuestionLike
-        The question, with whose odds are said.
-    """
+def _numbers(answer: CountingAnswer, question: QuestionLike) -> Numbers:
+    """Errors, medians, the test or the area, and the protection."""
     values = {"error": answer.error, WITHIN: answer.within,
              "noise in a share": answer.verdict.noise}
     if answer.baseline is not None:
@@ -39,5 +31,5 @@ def numbers(answer: CountingAnswer, question: QuestionLike) -> Numbers:
     return as_floats(values) | protection(answer.spends, question.person)
 
 
-KIND = QuestionKind("counting", "Survival and other counts", counting_answer, numbers,
+KIND = QuestionKind("counting", "Survival and other counts", counting_answer, _numbers,
                     lambda answer, _: charts.curve(answer), COUNTED)

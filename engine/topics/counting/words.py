@@ -147,7 +147,7 @@ def read_off(answer: CountingAnswer) -> str:
     rows = [(name, " ".join(filter(None, (counts.median(curve, unit), counts.mean(curve, unit)))))
             for name, curve in zip(answer.names, answer.curves, strict=bool(answer.curves))]
     readings = [f"{name}: {text}" if name else text for name, text in rows if text]
-    return "  \n".join(filter(None, [*readings, area(answer)]))
+    return "  \n".join(filter(None, [*readings, _area(answer)]))
 
 
 def at_risk(answer: CountingAnswer) -> str:
@@ -192,14 +192,8 @@ def _p(p: float) -> str:
     return "< 0.001" if p < 0.001 else f"= {number(p, 2)}"
 
 
-def area(answer: CountingAnswer) -> str:
-    """The area under the ROC curve.
-
-    Parameters
-    ----------
-    answer : CountingAnswer
-        Of scores and labels.
-    """
+def _area(answer: CountingAnswer) -> str:
+    """The area under the ROC curve."""
     if answer.roc is None:
         return ""
     text = (f"Area under the curve: **{number(float(answer.roc.area))}** ± "

@@ -252,10 +252,7 @@ def _of_readings(experiment: Experiment, chance: np.random.Generator, noise: np.
                  ) -> CoverageAnswer:
     """Limits around a curve at one point; the naive ones leave out noise and bias.
 
-    Raises
-    ------
-    InputError
-        If the curve is rougher there than the method takes it to be.
+    A curve that is rougher there than the method takes it to be is refused.
     """
     assert isinstance(experiment.mechanism, WaveletPointwise)
     assert isinstance(experiment.source, RegressionPoints)

@@ -8,16 +8,8 @@ from engine.topics.coverage import charts
 from engine.topics.coverage.answer import CoverageAnswer, coverage_answer
 
 
-def numbers(answer: CoverageAnswer, _: QuestionLike) -> Numbers:
-    """How many bands miss the truth, their coverage, and what it costs in width.
-
-    Parameters
-    ----------
-    answer : CoverageAnswer
-        Limits of many data sets, beside the naive ones.
-    _ : QuestionLike
-        The question.
-    """
+def _numbers(answer: CoverageAnswer, _: QuestionLike) -> Numbers:
+    """How many bands miss the truth, their coverage, and what it costs in width."""
     return limits(answer)
 
 
@@ -39,21 +31,13 @@ def limits(answer: CoverageAnswer) -> Numbers:
     return as_floats(counted | {"as wide as naive bands, times": answer.times_as_wide})
 
 
-def chart(answer: CoverageAnswer, question: QuestionLike) -> Chart:
-    """Each band as far as it is off.
-
-    Parameters
-    ----------
-    answer : CoverageAnswer
-        Limits of many data sets, beside the naive ones.
-    question : QuestionLike
-        The question, with what is repeated.
-    """
+def _chart(answer: CoverageAnswer, question: QuestionLike) -> Chart:
+    """Each band as far as it is off."""
     experiment = question["experiment"]
     half = charts.common_half([answer.proper, answer.naive])
     return charts.repetitions(answer.proper, half, experiment.kind,
                               experiment.source.facts.value_unit)
 
 
-KIND = QuestionKind("coverage", "Audit: coverage", coverage_answer, numbers, chart,
+KIND = QuestionKind("coverage", "Audit: coverage", coverage_answer, _numbers, _chart,
                     renamed=(("asked", "experiment"),))

@@ -465,13 +465,7 @@ class _Scenario:
 
 
 def _check_devices(n_people: int, max_devices: int, mechanism: Mechanism) -> None:
-    """Refuse more devices than are simulated, where no law says what one centre would have to add.
-
-    Raises
-    ------
-    InputError
-        With the limit.
-    """
+    """Refuse more devices than are simulated, where no law says what one centre would add."""
     if n_people > max_devices:
         raise InputError(
             f"Everybody’s own device adds noise here: {n_people:,} devices. Of this method as it "
@@ -484,10 +478,7 @@ def _check_devices(n_people: int, max_devices: int, mechanism: Mechanism) -> Non
 def _devices(recipe: Source[Any], rows: Sequence[SiteRow]) -> Source[Any]:
     """Every person as a site of one curve.
 
-    Raises
-    ------
-    InputError
-        If sites whose numbers of observations differ cannot be taken apart.
+    Refused if sites whose numbers of observations differ cannot be taken apart.
     """
     taking_part = [row for row in rows if row.included]
     each = [row.n_observations_per_curve for row in taking_part for _ in range(row.n_curves)]

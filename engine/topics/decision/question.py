@@ -8,7 +8,7 @@ from engine.topics.decision import charts
 from engine.topics.decision.answer import DECIDED, Decision, decision_of
 
 
-def numbers(answer: Decision, question: QuestionLike) -> Numbers:
+def _numbers(answer: Decision, question: QuestionLike) -> Numbers:
     """ε, error, its 95 % value and the attacker's accuracy of every option."""
     unit, units = answer.profile.unit, question.person.units
     by_name: Numbers = {"δ": answer.profile.delta.value}
@@ -23,5 +23,5 @@ def numbers(answer: Decision, question: QuestionLike) -> Numbers:
     return as_floats(by_name)
 
 
-KIND = QuestionKind("decision", "Decide", decision_of, numbers,
+KIND = QuestionKind("decision", "Decide", decision_of, _numbers,
                     lambda answer, _: charts.over_budgets(answer), (*DECIDED,))

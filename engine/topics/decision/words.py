@@ -205,16 +205,8 @@ def error(option: Option, profile: Profile) -> str:
     return numbers.error(option.accuracy.error, escape(profile.unit), option.accuracy.within)
 
 
-def sizes(rows: Sequence[SiteRow], facts: PublicFacts) -> str:
-    """Who takes part: "150 patients at each of 12 hospitals (1 800 in all)".
-
-    Parameters
-    ----------
-    rows : sequence of SiteRow
-        The table.
-    facts : PublicFacts
-        The noun for several persons.
-    """
+def _sizes(rows: Sequence[SiteRow], facts: PublicFacts) -> str:
+    """Who takes part: "150 patients at each of 12 hospitals (1 800 in all)"."""
     here = [row for row in rows if row.included]
     n, people, (site, several) = site_table.people(rows), escape(facts.people), site_noun(facts)
     if len(here) == 1:
@@ -270,12 +262,12 @@ def question(answer: Decision) -> str:
     each = sorted({row.n_observations_per_curve for row in profile.rows})
     observations = whole(each[0]) if len(each) == 1 else f"{whole(each[0])} to {whole(each[-1])}"
     people = (f"{whole(profile.n_people)} {escape(facts.people)}"
-              if profile.noise is NoisePlace.PERSON else sizes(profile.rows, facts))
+              if profile.noise is NoisePlace.PERSON else _sizes(profile.rows, facts))
     each_has = ("" if observations == "1" else
                 f" with {observations} observations per {escape(facts.person)}")
     subject = escape(estimand(profile.task, facts))
     return (f"Which privacy budget ε is needed to publish the {subject} of {people}{each_has}? "
-            f"{_who(profile)}. {_error_of(profile)} must be within {target(answer)} in "
+            f"{_who(profile)}. {_error_of(profile)} must be within {_target(answer)} in "
             f"{CONFIDENCES[answer.confidence]} releases.")
 
 
@@ -302,14 +294,8 @@ def _who(profile: Profile) -> str:
             NoisePlace.CENTRE: "A trusted centre adds the noise"}[profile.noise]
 
 
-def target(answer: Decision) -> str:
-    """The target with its unit.
-
-    Parameters
-    ----------
-    answer : Decision
-        Of a study.
-    """
+def _target(answer: Decision) -> str:
+    """The target with its unit."""
     return with_unit(f"{answer.target:g}", escape(answer.profile.unit))
 
 
@@ -356,7 +342,7 @@ def _no_margin(answer: Decision) -> str:
         return ""
     return (f"**ε = {chosen.budget.epsilon:g} meets the target without a margin:** "
             f"{CONFIDENCES[answer.confidence]} simulated releases are within "
-            f"{within(answer, chosen)} of the {target(answer)} that are asked for, and simulation "
+            f"{within(answer, chosen)} of the {_target(answer)} that are asked for, and simulation "
             "is hardly more exact than the difference.")
 
 
@@ -452,7 +438,7 @@ def of_the_solver(answer: Decision) -> list[str]:
         Of a study.
     """
     profile, (_, several) = answer.profile, site_noun(answer.profile.facts)
-    asked = f"{CONFIDENCES[answer.confidence]} releases within {target(answer)}"
+    asked = f"{CONFIDENCES[answer.confidence]} releases within {_target(answer)}"
     notes = []
     if answer.chosen is not None:
         notes.append(

@@ -133,7 +133,7 @@ def asked(source: Source[CurveData], mechanism: Mechanism, budgets: Sequence[Bud
     span = data.facts.time_high - data.facts.time_low
     for k, draw, curve in _answering(estimate, data.facts, len(budgets)):
         curves[:, k, draw] = _lines_of(curve.band)
-        marks[k][draw] = mark(curve, question)
+        marks[k][draw] = _mark(curve, question)
         if speeds is not None and not curve.refusal_of_derivative(1, MIN_FOR_VELOCITY):
             speeds[:, k, draw] = _lines_of(curve.velocity) / span
     return AskedReleases(curves, tuple(map(tuple, marks)), speeds)
@@ -188,10 +188,7 @@ def _answering(estimate: Estimate, facts: PublicFacts, n_budgets: int
                ) -> Iterator[tuple[int, int, ReleasedCurve]]:
     """The releases of which something can be told: budget, number of the release, curve.
 
-    Raises
-    ------
-    InputError
-        If there is none at any budget.
+    Refused, with the reason, if there is none at any budget.
     """
     budgets = [k for k in range(n_budgets) if can_be_asked(estimate, k)]
     if not budgets:
@@ -235,14 +232,8 @@ def first_release(source: Source[CurveData], mechanism: Mechanism, budget: Budge
     return ReleasedCurve.of(estimate, data.facts, n_people=data.n_curves)
 
 
-def mark(curve: ReleasedCurve, question: Question) -> Mark:
-    """The answer of one release, and what is drawn of it.
-
-    Parameters
-    ----------
-    question : Question
-        Checked.
-    """
+def _mark(curve: ReleasedCurve, question: Question) -> Mark:
+    """The answer of one release, and what is drawn of it."""
     answer = curve_question(question).answer(curve)
     if question.kind in ("crossing", "above"):
         return _level_mark(answer, question)

@@ -13,16 +13,8 @@ from engine.topics.asking import Numbers, QuestionKind, QuestionLike, as_floats,
 from engine.topics.mean.answer import MeanAnswer, MeanStudy, mean_answer
 
 
-def numbers(answer: MeanAnswer, question: QuestionLike) -> Numbers:
-    """Errors, what they are made of, and the protection.
-
-    Parameters
-    ----------
-    answer : MeanAnswer
-        Releases at all budgets.
-    question : QuestionLike
-        The question, with whose odds are said.
-    """
+def _numbers(answer: MeanAnswer, question: QuestionLike) -> Numbers:
+    """Errors, what they are made of, and the protection."""
     k = answer.budgets.index(question["budget"])
     study, unit = answer.study, answer.facts.value_unit
     error, within = ((math.nan, math.nan) if answer.is_refused(k)
@@ -49,16 +41,8 @@ def shares(answer: MeanAnswer, study: MeanStudy, k: int) -> Numbers:
             for name, share in parts}
 
 
-def releases(answer: MeanAnswer, question: QuestionLike) -> Chart:
-    """Possible releases of an average curve, and the average without privacy.
-
-    Parameters
-    ----------
-    answer : MeanAnswer
-        Releases at all budgets.
-    question : QuestionLike
-        The question, with whose odds are said.
-    """
+def _releases(answer: MeanAnswer, question: QuestionLike) -> Chart:
+    """Possible releases of an average curve, and the average without privacy."""
     facts = answer.facts
     curves = [*answer.releases[answer.budgets.index(question["budget"])], answer.non_private]
     names = [*(f"release {k}" for k in range(1, len(curves))), "non-private"]
@@ -69,4 +53,4 @@ def releases(answer: MeanAnswer, question: QuestionLike) -> Chart:
                         f"{len(curves) - 1} possible releases beside the non-private mean")
 
 
-KIND = QuestionKind("curves", "Explore", mean_answer, numbers, releases, (MEAN_FUNCTION.key,))
+KIND = QuestionKind("curves", "Explore", mean_answer, _numbers, _releases, (MEAN_FUNCTION.key,))

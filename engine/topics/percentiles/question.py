@@ -10,16 +10,8 @@ from engine.topics.percentiles import charts
 from engine.topics.percentiles.answer import PercentilesAnswer, percentiles_answer
 
 
-def numbers(answer: PercentilesAnswer, question: QuestionLike) -> Numbers:
-    """Errors of the curves, the time in ranges, and the protection.
-
-    Parameters
-    ----------
-    answer : PercentilesAnswer
-        Of all curves.
-    question : QuestionLike
-        The question, with whose odds are said.
-    """
+def _numbers(answer: PercentilesAnswer, question: QuestionLike) -> Numbers:
+    """Errors of the curves, the time in ranges, and the protection."""
     unit = answer.facts.value_unit
     errors = {"error, all curves": answer.total, f"{WITHIN}, all curves": answer.within,
               **{f"error of the {name} curve": error
@@ -30,5 +22,5 @@ def numbers(answer: PercentilesAnswer, question: QuestionLike) -> Numbers:
                      ) | protection(answer.spends, question.person)
 
 
-KIND = QuestionKind("percentiles", "Percentile curves", percentiles_answer, numbers,
+KIND = QuestionKind("percentiles", "Percentile curves", percentiles_answer, _numbers,
                     lambda answer, _: charts.curves(answer), (PERCENTILE_CURVES.key,))

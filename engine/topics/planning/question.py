@@ -12,7 +12,7 @@ from engine.topics.asking import Numbers, QuestionKind, QuestionLike, as_floats,
 from engine.topics.planning.answer import PlanningAnswer, plan_of
 
 
-def numbers(answer: PlanningAnswer, question: QuestionLike) -> Numbers:
+def _numbers(answer: PlanningAnswer, question: QuestionLike) -> Numbers:
     """The answer, what it lies between 99 times in 100, and the error there."""
     ends = {"answer": answer.value, "between": answer.low, "and": answer.high}
     reached = answer.reached
@@ -30,7 +30,7 @@ def numbers(answer: PlanningAnswer, question: QuestionLike) -> Numbers:
     return as_floats(planned)
 
 
-def chart(answer: PlanningAnswer, question: QuestionLike) -> Chart:
+def _chart(answer: PlanningAnswer, question: QuestionLike) -> Chart:
     """The errors that were simulated for a plan, by the dial that was left open."""
     dial = "epsilon" if answer.unknown == "error" else answer.unknown
     steps = sorted((*answer.steps, answer.reached), key=lambda step: getattr(step.setting, dial))
@@ -40,5 +40,5 @@ def chart(answer: PlanningAnswer, question: QuestionLike) -> Chart:
                         labels.changed("Error", steps[0].error, steps[-1].error))
 
 
-KIND = QuestionKind("plan", "Plan", plan_of, numbers, chart,
+KIND = QuestionKind("plan", "Plan", plan_of, _numbers, _chart,
                     (MEAN_FUNCTION.key, PERCENTILE_CURVES.key))

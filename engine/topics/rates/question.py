@@ -9,7 +9,7 @@ from engine.topics.rates import charts
 from engine.topics.rates.check import Check, Measurements, RatesAnswer, terms
 
 
-def numbers(answer: RatesAnswer, _: QuestionLike) -> Numbers:
+def _numbers(answer: RatesAnswer, _: QuestionLike) -> Numbers:
     """The share of every term, what doubling each symbol does, and what was measured."""
     weighted, point = answer.weighted, answer.point
     shares = weighted.shares(**point)
@@ -42,7 +42,7 @@ def slopes(check: Check, measured: Measurements) -> Numbers:
     return as_floats(beside) | (limits(measured.limits) if measured.limits is not None else {})
 
 
-def chart(answer: RatesAnswer, _: QuestionLike) -> Chart:
+def _chart(answer: RatesAnswer, _: QuestionLike) -> Chart:
     """The map of ruling terms, along the symbol that was asked for, or the first two."""
     default = {symbol.name: symbol.default for symbol in answer.weighted.rate.symbols}
     along = answer.request.symbol
@@ -53,4 +53,4 @@ def chart(answer: RatesAnswer, _: QuestionLike) -> Chart:
     return charts.regimes(answer.weighted, across, up, {**default, **answer.point})
 
 
-KIND = QuestionKind("rate", "Rates", terms, numbers, chart, origin="Theory")
+KIND = QuestionKind("rate", "Rates", terms, _numbers, _chart, origin="Theory")

@@ -11,17 +11,10 @@ from engine.topics.regression import charts
 from engine.topics.regression.answer import RegressionAnswer, regression_answer
 
 
-def numbers(answer: RegressionAnswer, question: QuestionLike) -> Numbers:
+def _numbers(answer: RegressionAnswer, question: QuestionLike) -> Numbers:
     """The exact error where there is a truth, the privacy noise alone, and the band.
 
     The half-width of the confidence band is NaN where none is given.
-
-    Parameters
-    ----------
-    answer : RegressionAnswer
-        Of a whole curve.
-    question : QuestionLike
-        The question, with whose odds are said.
     """
     half = math.nan if answer.band is None else float((answer.band[1] - answer.band[0]).mean() / 2)
     errors = {"error": math.nan if answer.is_refused else answer.error,
@@ -32,5 +25,5 @@ def numbers(answer: RegressionAnswer, question: QuestionLike) -> Numbers:
     return as_floats(numbers) | protection(answer.spends, question.person)
 
 
-KIND = QuestionKind("regression", "Regression", regression_answer, numbers,
+KIND = QuestionKind("regression", "Regression", regression_answer, _numbers,
                     lambda answer, _: charts.curve(answer), (WAVELET_REGRESSION.key,))

@@ -47,17 +47,9 @@ class Path:
         """Exact mean squared errors along the path: like `x`."""
         return np.array([_risk(self.is_pointwise, *self.at(x)) for x in self.x])
 
-    def slope(self, up_to: float = math.inf) -> float:
-        """Least squares of log error on log x, over x ≤ `up_to`.
-
-        Parameters
-        ----------
-        up_to : float
-            The largest x that counts.
-        """
-        x, risks = np.array(self.x), self.risks()
-        in_range = x <= up_to
-        return float(np.polyfit(np.log(x[in_range]), np.log(risks[in_range]), 1)[0])
+    def slope(self) -> float:
+        """Least squares of log error on log x."""
+        return float(np.polyfit(np.log(self.x), np.log(self.risks()), 1)[0])
 
 
 def _powers(first: float, last: float, step: float = 1.0) -> tuple[float, ...]:

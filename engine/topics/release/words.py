@@ -192,7 +192,7 @@ def verified(state: State) -> list[str]:
         out.append(f"{state.n_damaged} lines of the witness are unfinished or damaged, and are "
                    "written again.")
     for odometer in state.odometers:
-        out += spent(odometer)
+        out += _spent(odometer)
     return out
 
 
@@ -204,14 +204,8 @@ def _counts(state: State) -> str:
             f"witness has {state.n_lines} lines{damaged}.")
 
 
-def spent(odometer: Odometer) -> list[str]:
-    """What was spent on one group of people, and all of their releases.
-
-    Parameters
-    ----------
-    odometer : Odometer
-        Of the group.
-    """
+def _spent(odometer: Odometer) -> list[str]:
+    """What was spent on one group of people, and all of their releases."""
     lines = [f"{odometer.label}: ε = {odometer.spent_epsilon:.{_FEW}g} of "
              f"{odometer.total.epsilon:.{_FEW}g}, "
              f"δ = {small(odometer.spent_delta)} of {small(odometer.total.delta)} spent."]
@@ -249,5 +243,5 @@ def repaired(done: Repaired | None) -> list[str]:
         out.append("Of some people it is no longer known who they were. Whoever publishes new data "
                    "is asked whether they are the same.")
     for odometer in done.odometers:
-        out += spent(odometer)
+        out += _spent(odometer)
     return out

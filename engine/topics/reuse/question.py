@@ -7,16 +7,8 @@ from engine.topics.reuse import charts
 from engine.topics.reuse.answer import ReuseAnswer, reuse_answer
 
 
-def numbers(answer: ReuseAnswer, _: QuestionLike) -> Numbers:
-    """How far each release is off, and what the formula gives.
-
-    Parameters
-    ----------
-    answer : ReuseAnswer
-        Two releases of one average.
-    _ : QuestionLike
-        The question.
-    """
+def _numbers(answer: ReuseAnswer, _: QuestionLike) -> Numbers:
+    """How far each release is off, and what the formula gives."""
     first, second = (budget.epsilon for budget in answer.budgets)
     first_noise, second_noise = answer.noise
     return as_floats({f"first release (ε = {first:g}), typically off by": first_noise,
@@ -24,5 +16,5 @@ def numbers(answer: ReuseAnswer, _: QuestionLike) -> Numbers:
                       "what the formula gives, off by at most": answer.largest_error})
 
 
-KIND = QuestionKind("reuse", "Audit: reused noise", reuse_answer, numbers,
+KIND = QuestionKind("reuse", "Audit: reused noise", reuse_answer, _numbers,
                     lambda answer, _: charts.reused(answer))

@@ -12,7 +12,7 @@ from engine.topics.sites import charts
 from engine.topics.sites.answer import SitesAnswer, federation
 
 
-def numbers(study: SitesAnswer, question: QuestionLike) -> Numbers:
+def _numbers(study: SitesAnswer, question: QuestionLike) -> Numbers:
     """Errors together, summed, pooled and alone, and the odds where protection is weakest."""
     unit, weakest = study.facts.value_unit, study.for_group(question.person.units).weakest
     proved = accounting.least_guarantee(study.together.spends)
@@ -27,9 +27,9 @@ def numbers(study: SitesAnswer, question: QuestionLike) -> Numbers:
         "proved ε": proved.epsilon, "proved δ": proved.delta})
 
 
-def chart(study: SitesAnswer, question: QuestionLike) -> Chart:
+def _chart(study: SitesAnswer, question: QuestionLike) -> Chart:
     """What each site adds."""
     return charts.shares(study, question["mechanism"].family)
 
 
-KIND = QuestionKind("sites", "Sites", federation, numbers, chart, (MEAN_FUNCTION.key,))
+KIND = QuestionKind("sites", "Sites", federation, _numbers, _chart, (MEAN_FUNCTION.key,))

@@ -8,16 +8,8 @@ from engine.topics.sparse import charts
 from engine.topics.sparse.answer import SparseAnswer, sparse_answer
 
 
-def numbers(answer: SparseAnswer, question: QuestionLike) -> Numbers:
-    """The distance, the features that are found, and the protection.
-
-    Parameters
-    ----------
-    answer : SparseAnswer
-        Of all coefficients.
-    question : QuestionLike
-        The question, with whose odds are said.
-    """
+def _numbers(answer: SparseAnswer, question: QuestionLike) -> Numbers:
+    """The distance, the features that are found, and the protection."""
     warned = max((share for _, share in answer.warnings), default=0.0)
     values = {"error": answer.error, WITHIN: answer.within,
              "features that matter": float(len(answer.support)),
@@ -27,5 +19,5 @@ def numbers(answer: SparseAnswer, question: QuestionLike) -> Numbers:
     return as_floats(values) | protection(answer.spends, question.person)
 
 
-KIND = QuestionKind("sparse", "Sparse regression", sparse_answer, numbers,
+KIND = QuestionKind("sparse", "Sparse regression", sparse_answer, _numbers,
                     lambda answer, _: charts.coefficients(answer), (SPARSE_REGRESSION.key,))

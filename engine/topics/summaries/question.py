@@ -8,16 +8,8 @@ from engine.topics.summaries import charts
 from engine.topics.summaries.answer import SummariesAnswer, summaries_answer
 
 
-def numbers(answer: SummariesAnswer, question: QuestionLike) -> Numbers:
-    """Errors of every method, and the protection of the chosen one, which is the first.
-
-    Parameters
-    ----------
-    answer : SummariesAnswer
-        Methods side by side.
-    question : QuestionLike
-        The question; its person is the one whose odds are computed.
-    """
+def _numbers(answer: SummariesAnswer, question: QuestionLike) -> Numbers:
+    """Errors of every method, and the protection of the chosen one, which is the first."""
     errors = as_floats({f"{name}, {result.label}": value for result in answer.results
                         for name, value in (("error", result.error), (WITHIN, result.within))})
     if answer.baseline is not None:
@@ -26,5 +18,5 @@ def numbers(answer: SummariesAnswer, question: QuestionLike) -> Numbers:
     return errors | protection(spends, question.person) if spends else errors
 
 
-KIND = QuestionKind("summary", "Summaries", summaries_answer, numbers,
+KIND = QuestionKind("summary", "Summaries", summaries_answer, _numbers,
                     lambda answer, _: charts.errors(answer), SUMMARIES)

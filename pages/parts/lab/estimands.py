@@ -214,7 +214,7 @@ def panel(estimand: Estimand) -> DeltaGenerator:
         beside = _beside_decide(estimand.task)
         if beside:
             st.markdown(f":small[{beside}]")
-        layout.chips(controls.all_changed(estimand.task), layout.reset)
+        layout.chips(controls.all_changed(estimand.task))
         return st.container(horizontal=True)
 
 

@@ -168,7 +168,7 @@ def link_problems() -> None:
                        icon=":material/link_off:")
 
 
-def chips(changed: Sequence[str], reset: Callable[[], None]) -> None:
+def chips(changed: Sequence[str]) -> None:
     """Everything that differs from the default settings, so that no figure is silently unusual."""
     if not changed:
         return

@@ -5,8 +5,8 @@
     page.cards(view, *estimand.cards)
     drawer.show(page.details(view))
 
-Above the cards stand title, settings of a link that are unknown or invalid, strip, promise and
-lead. Numbers, from whom it protects, ledger, formula and code are details, in the drawer. A `View`
+Above the cards stand title, settings of a link that are unknown or invalid, strip and promise.
+Numbers, from whom it protects, ledger, formula and code are details, in the drawer. A `View`
 says what each of these is about.
 """
 
@@ -248,16 +248,13 @@ def begin(title: str) -> None:
     layout.link_problems()
 
 
-def look(see: Callable[[], AnyView | None], lead: str = "", height: int = 430, data: str = ""
-         ) -> AnyView | None:
-    """Compute what is on screen; draw its strip, its promise and the lead.
+def look(see: Callable[[], AnyView | None], height: int = 430, data: str = "") -> AnyView | None:
+    """Compute what is on screen; draw its strip and its promise.
 
     Parameters
     ----------
     see : callable
         Gives the view, or None where it has said why there is none.
-    lead : str
-        What the page is for.
     height, data
         As in `compute`.
 
@@ -266,7 +263,12 @@ def look(see: Callable[[], AnyView | None], lead: str = "", height: int = 430, d
     View or None
         None if it cannot be had; the reason is then on the page, whose controls stay usable.
     """
-    return above(compute(see, height, data), lead)
+    view = compute(see, height, data)
+    if view is not None:
+        view.strip()
+        with messages():
+            view.promise()
+    return view
 
 
 def compute(make: Callable[[], V | None], height: int = 430, data: str = "") -> V | None:
@@ -281,17 +283,6 @@ def compute(make: Callable[[], V | None], height: int = 430, data: str = "") -> 
         except InputError as problem:
             st.error(controls.message(problem), icon=":material/block:")
             return None
-
-
-def above(view: AnyView | None, lead: str = "") -> AnyView | None:
-    """Draw strip, promise and lead, and give the view back."""
-    if view is not None:
-        view.strip()
-        with messages():
-            view.promise()
-    if lead:
-        layout.prose(lead)
-    return view
 
 
 def messages() -> DeltaGenerator:

@@ -193,13 +193,7 @@ def _group_column(table: Table, layout: Layout) -> str | None:
 
 
 def _groups(observations: CurveTable | RowTable | EventTable, layout: Layout) -> tuple[str, ...]:
-    """Which texts of that column are groups.
-
-    Raises
-    ------
-    InputError
-        If fewer than two are chosen.
-    """
+    """Which texts of that column are groups; fewer than two are refused."""
     if not isinstance(observations, CurveTable) or layout.group is None:
         return ()
     key, names = key_of(f"upload_groups_{layout.group}"), [

@@ -201,31 +201,14 @@ class PublishedConstants:
 # -- the algorithms as they stand -----------------------------------------------------------------
 
 
-def descent(gradient: Callable[[Array], Array], constants: PublishedConstants, n: int,
-            bound: float, radius: float, shape: tuple[int, ...], rng: np.random.Generator) -> Array:
+def _descent(gradient: Callable[[Array], Array], constants: PublishedConstants, n: int,
+             bound: float, radius: float, shape: tuple[int, ...],
+             rng: np.random.Generator) -> Array:
     """The loop of Algorithms 2, 3 and 8: T steps from 0, thresholded with noise and clipped.
 
-    Parameters
-    ----------
-    gradient : callable
-        (…, d) to (…, d): averages over n rows.
-    constants : PublishedConstants
-        Of which η, T, s, ε and δ count.
-    n : int
-        Rows averaged over.
-    bound : float
-        B: a row moves a step's entries by ηB/n.
-    radius : float
-        Of the ball around 0 that holds every iterate.
-    shape : (…, d)
-        Of the iterates.
-    rng : numpy.random.Generator
-        Where noise comes from.
-
-    Returns
-    -------
-    (…, d)
-        With s entries that may differ from zero.
+    `gradient`, (…, d) to (…, d), averages over n rows, of which one moves a step's entries by ηB/n
+    with B = `bound`. The ball around 0 with `radius` holds every iterate, of `shape` (…, d). Of
+    the constants η, T, s, ε and δ count; s entries of the result may differ from zero.
     """
     rounds, s, rate = constants.rounds, constants.sparsity, constants.learning_rate
     scale = printed_scale(PEELING, s, rate * bound / n, constants.epsilon / rounds,
@@ -250,7 +233,7 @@ def precision_column(rows: RowMoments, k: int, constants: PublishedConstants,
     k : int
         Which feature.
     constants : PublishedConstants
-        Of which B₁ and c₁ count, beside those of `descent`.
+        Of which B₁ and c₁ count, beside those of `_descent`.
     rng : numpy.random.Generator
         Where noise comes from.
 
@@ -260,8 +243,8 @@ def precision_column(rows: RowMoments, k: int, constants: PublishedConstants,
     """
     repeats, size, _ = rows.second.shape
     unit = np.eye(size)[k]
-    return descent(lambda column: rows.products(column[:, None])[:, 0] - unit, constants, rows.n,
-                   constants.column_bound, constants.column_radius, (repeats, size), rng)
+    return _descent(lambda column: rows.products(column[:, None])[:, 0] - unit, constants, rows.n,
+                    constants.column_bound, constants.column_radius, (repeats, size), rng)
 
 
 def pooled_coefficients(rows: RowMoments, constants: PublishedConstants, radius: float,
@@ -273,7 +256,7 @@ def pooled_coefficients(rows: RowMoments, constants: PublishedConstants, radius:
     rows : RowMoments
         Of all machines together, for each of several data sets.
     constants : PublishedConstants
-        Of which B₀ counts, beside those of `descent`.
+        Of which B₀ counts, beside those of `_descent`.
     radius : float
         The largest norm of β̂.
     rng : numpy.random.Generator
@@ -283,8 +266,8 @@ def pooled_coefficients(rows: RowMoments, constants: PublishedConstants, radius:
     -------
     (repeats, d)
     """
-    return descent(lambda vector: rows.gradient(vector[:, None])[:, 0], constants, rows.n,
-                   constants.gradient_bound, radius, rows.cross.shape, rng)
+    return _descent(lambda vector: rows.gradient(vector[:, None])[:, 0], constants, rows.n,
+                    constants.gradient_bound, radius, rows.cross.shape, rng)
 
 
 def two_stages(pooled: RowMoments, machine: RowMoments, constants: PublishedConstants,
@@ -309,7 +292,7 @@ def two_stages(pooled: RowMoments, machine: RowMoments, constants: PublishedCons
     """
     radius = constants.radius / 2
     common = pooled_coefficients(pooled, constants, radius, rng)
-    return common + descent(
+    return common + _descent(
         lambda difference: machine.gradient((common + difference)[:, None])[:, 0], constants,
         machine.n, constants.difference_bound, radius, common.shape, rng)
 

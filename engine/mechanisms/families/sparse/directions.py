@@ -39,23 +39,10 @@ _MIN_EIGENVALUE = 0.01  # of a released matrix, where it has to be inverted neve
 # -- several coefficients -------------------------------------------------------------------------
 
 
-def symmetric(columns: Columns, size: int, rng: np.random.Generator) -> Array:
-    """Standard noise in all directions of symmetric matrices.
+def _symmetric(columns: Columns, size: int, rng: np.random.Generator) -> Array:
+    """Standard noise in all directions of symmetric matrices: (repeats, columns, d, d).
 
     Variance 1 beside the diagonal and 2 on it, so that its law depends on the Frobenius norm alone.
-
-    Parameters
-    ----------
-    columns : Columns
-        Budgets and draws side by side.
-    size : int
-        d.
-    rng : numpy.random.Generator
-        Where noise comes from.
-
-    Returns
-    -------
-    (repeats, columns, d, d)
     """
     standard = np.triu(columns.normals((size, size), rng))
     return np.asarray(standard + np.triu(standard, 1).swapaxes(-1, -2)
@@ -114,7 +101,7 @@ def with_noise(step: Step, exact: Array, deviations: Array, columns: Columns,
     """
     size = exact.shape[-1]
     sizes = deviations[:, None, None] * (1 + (math.sqrt(2) - 1) * np.eye(size))
-    standard = symmetric(columns, size, rng) / (1 + (math.sqrt(2) - 1) * np.eye(size))
+    standard = _symmetric(columns, size, rng) / (1 + (math.sqrt(2) - 1) * np.eye(size))
     return published(step, exact, sizes, standard)
 
 
