@@ -122,4 +122,4 @@ def _error_of_average(surface: ShareSurface, of_shares: Array) -> Array:
     gradient = (by_row.swapaxes(-1, -2) @ surface.waves) / len(surface.waves)  # (…, K, r)
     gradient = gradient.reshape(*gradient.shape[:-2], 1, -1)
     variance = gradient @ surface.covariance @ gradient.swapaxes(-1, -2)
-    return np.asarray(np.sqrt(variance[..., 0, 0]))
+    return np.asarray(np.sqrt(np.maximum(variance[..., 0, 0], 0.0)))

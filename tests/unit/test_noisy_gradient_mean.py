@@ -9,8 +9,8 @@ from engine.core.errors import InputError
 from engine.core.random_streams import generator
 from engine.core.types import NON_PRIVATE, Budget, CurveData, PublicFacts
 from engine.mechanisms.families.descent import NOT_ARRIVED, _of_those
-from engine.mechanisms.families.smoothing_cautions import BEND_OR_STEP
 from engine.mechanisms.noisy_gradient_mean import NoisyGradientMean
+from engine.mechanisms.summaries.smoothing_cautions import BEND_OR_STEP
 from engine.privacy import accounting
 from engine.simulation.metrics import integrated_squared_errors
 from engine.sources.sparse_curves import SparseCurves

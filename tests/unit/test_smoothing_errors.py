@@ -15,7 +15,11 @@ from engine.core.types import (
     SampleData,
 )
 from engine.mechanisms.bernstein import Bernstein
-from engine.mechanisms.families.smoothing_cautions import (
+from engine.mechanisms.frl import Frl
+from engine.mechanisms.gaussian_process import GaussianProcess
+from engine.mechanisms.iclp import Iclp
+from engine.mechanisms.noisy_gradient_mean import NoisyGradientMean
+from engine.mechanisms.summaries.smoothing_cautions import (
     BEND_OR_STEP,
     DRAWN_IN,
     FADED,
@@ -25,10 +29,6 @@ from engine.mechanisms.families.smoothing_cautions import (
     SHRUNK,
     STEP_NOT_SEEN,
 )
-from engine.mechanisms.frl import Frl
-from engine.mechanisms.gaussian_process import GaussianProcess
-from engine.mechanisms.iclp import Iclp
-from engine.mechanisms.noisy_gradient_mean import NoisyGradientMean
 from engine.numerics.end_slopes import cosine_rows
 from engine.numerics.smoothing_errors import COSINES, POINTS, SmoothingErrors
 from engine.sources.twin import Twin

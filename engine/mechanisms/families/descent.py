@@ -66,7 +66,7 @@ from engine.core.types import (
     Unit,
 )
 from engine.mechanisms.base import Mechanism
-from engine.mechanisms.families.smoothing_cautions import (
+from engine.mechanisms.summaries.smoothing_cautions import (
     BEND_OR_STEP,
     STEP_NOT_SEEN,
     TOLD_APART,

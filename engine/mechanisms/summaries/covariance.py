@@ -4,20 +4,32 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
 from engine.core.tasks import COVARIANCE
-from engine.core.types import Array, CurveData, Fit, PublicFacts, Sizes, Step
+from engine.core.types import Array, Caution, CurveData, Fit, Public, PublicFacts, Sizes, Step
 from engine.mechanisms.summaries.mean import ClippedCurves, clipped_curves
-from engine.mechanisms.summaries.parts import Block, Linear, Smoothing, Summary
+from engine.mechanisms.summaries.parts import Block, FunctionPlan, Linear, Smoothing, Summary
 from engine.numerics.difference_sets import DifferenceSet
 from engine.numerics.eigensystems import of_times
 from engine.numerics.pairs import Pairs
 from engine.numerics.tabulated import Tabulated
+from engine.sources.twin import Twin
+
+FADED = (
+    "With so few curves and this ε the smoothing of this method leaves less than half of a "
+    "covariance, whatever the curves are. What is released is mostly noise about something far too "
+    "small. More curves or a larger ε help.")
+SHRUNK = (
+    "By its released coefficients the covariance is larger than the one that the forecast is for, "
+    "or less smooth, and the smoothing of this method takes away more than the error that was "
+    "forecast.")
+_SHRUNK, _FADED, _SOME = 1.5, 0.6, 0.1  # forecast errors; lost share; least share of a coefficient
+_CURVES, _SEED = 2000, 20_270  # behind the covariance of the forecast
 
 if TYPE_CHECKING:
     from engine.mechanisms.families.functional.release import FunctionalRelease
@@ -137,13 +149,40 @@ class CovarianceSummary(Summary[CurveData, ClippedCurves, CovarianceSmoothing]):
             about, radius = earlier[0], self.space.gain
         return np.asarray(self.basis.coordinates(second_moments(curves, about, radius)))
 
-    def second_moments_of(self, records: ClippedCurves) -> Array:
+    def cautions(self, release: FunctionalRelease, public: Public, plans: Sequence[FunctionPlan],
+                 coefficients: Array) -> tuple[Caution, ...]:
+        """Where smoothing leaves little of any covariance, or less of this than was forecast."""
+        faded, shrunk = np.zeros((2, *coefficients.shape[:3]), dtype=bool)
+        for k, plan in enumerate(plans):
+            smoothing = plan.smoothings[0]
+            if (len(plan.smoothings) == 1 and isinstance(smoothing, CovarianceSmoothing)
+                    and (smoothing.pairs.shrink < 1).any()):
+                faded[k], shrunk[k] = self._lost(
+                    smoothing, coefficients[k], release.variances(public, plan), public.sizes)
+        each = ((FADED, faded), (SHRUNK, shrunk & ~faded))
+        return tuple(Caution(text, applies) for text, applies in each if applies.any())
+
+    def _lost(self, smoothing: CovarianceSmoothing, coefficients: Array, variances: Array,
+              sizes: Sizes) -> tuple[bool, NDArray[np.bool_]]:
+        """Whether smoothing leaves little of any covariance, and loses more of this than forecast.
+
+        The first follows from public numbers alone. For the second, coefficients of which at least
+        a tenth is left tell what was there. `variances` (r,) are those of their noise.
+        """
+        shrink, noise = smoothing.pairs.shrink, float(variances.sum())
+        many = replace(Twin.of(self.facts, sizes), people=(_CURVES,))
+        curves = self.records(many.draw(1, np.random.default_rng(_SEED)))
+        usual = self.scale * self._second_moments(curves)
+        forecast = float((((1 - shrink) * usual) ** 2).sum())
+        taken = np.where(shrink > _SOME, 1 / np.maximum(shrink, _SOME) - 1, 0.0)
+        lost = (coefficients**2 - variances) @ taken**2
+        is_shrunk = lost + noise > _SHRUNK**2 * (forecast + noise)
+        return forecast > _FADED**2 * float((usual**2).sum()), np.asarray(is_shrunk)
+
+    def _second_moments(self, records: ClippedCurves) -> Array:
         """Coordinates of the second moments of one data set about their centre: (r,).
 
-        Parameters
-        ----------
-        records : ClippedCurves
-            Of one data set; a private mean is taken to be theirs.
+        A private mean is taken to be theirs.
         """
         about = [records.mean[:, None]]
         return np.asarray(self._moments(records.coefficients, records.mean, about)[0, 0])

@@ -12,12 +12,32 @@ from numpy.typing import NDArray
 
 from engine.core.errors import InputError
 from engine.core.tasks import DENSITY
-from engine.core.types import Array, Fit, FunctionBasis, PublicFacts, SampleData, Sizes, Step
-from engine.mechanisms.summaries.parts import ROUND_UP, Block, Summary
+from engine.core.types import (
+    Array,
+    Caution,
+    Fit,
+    FunctionBasis,
+    Public,
+    PublicFacts,
+    SampleData,
+    Sizes,
+    Step,
+)
+from engine.mechanisms.summaries.parts import ROUND_UP, Block, FunctionPlan, Summary
 from engine.numerics.difference_sets import Averaged, DifferenceSet
 from engine.numerics.eigensystems import Grid, Kernel
 from engine.numerics.kernel_densities import DensityAtoms, bumps, nearest_density
 from engine.numerics.tabulated import Tabulated
+from engine.sources.twins import RecordTwin
+
+GATHERED = (
+    "By the released density the points gather more closely, or end more abruptly, than the atoms "
+    "of this method draw. Its peaks and edges are flattened, and the error can be several times "
+    "the forecast, which is for three wide peaks. Bounds that lie closely around the points help, "
+    "as do more points.")
+# What smoothing a density once more takes away, over what it takes of the density of the forecast,
+# and in forecast errors: few functions may take hardly anything of either.
+_GATHERED, _GATHERED_OF_FEW = 1.3, 0.3
 
 if TYPE_CHECKING:
     from engine.mechanisms.families.functional.kernel_release import KernelRelease
@@ -177,6 +197,43 @@ class DensitySummary(Summary[SampleData, Counts, Width]):
         return nearest_density(values, self.grid.weights) if self.release.clean else values
 
     # -- choosing the width on the records -----------------------------------------------------
+
+    def cautions(self, release: FunctionalRelease, public: Public, plans: Sequence[FunctionPlan],
+                 coefficients: Array) -> tuple[Caution, ...]:
+        """Where released densities are narrower than what their atoms draw, beside the forecast."""
+        if self.grid.dimension > 1 or len(self.candidates) > 1:
+            return ()
+        applies = np.stack([self._is_gathered(curves, release.variances(public, plan), public.sizes)
+                            for plan, curves in zip(plans, coefficients, strict=True)])
+        return (Caution(GATHERED, applies),) if applies.any() else ()
+
+    def _is_gathered(self, coefficients: Array, variances: Array, sizes: Sizes
+                     ) -> NDArray[np.bool_]:
+        """Whether atoms that are wider than its peaks have flattened a released density.
+
+        A release is S f + noise, with S f an average of atoms. What S takes away once more, of the
+        release, is compared with what it takes of the density behind the forecast with its noise.
+        It is less than what S took of f, and grows with it. `variances` (r,) are those of the noise
+        in the coefficients of the atoms.
+        """
+        width, weights = self.candidates[0], self.grid.weights
+        images, rows = width.on_grid, width.atoms.on_grid.T  # (K, K); (r, K)
+
+        def taken(densities: Array) -> Array:
+            """What S takes away of densities (…, K)."""
+            return densities - (densities * weights) @ images
+
+        def energy(densities: Array) -> Array:
+            return np.asarray((densities**2 * weights).sum(axis=-1))
+
+        smooth = RecordTwin.density(self.grid.points[:, 0])
+        by_chance = energy(images).mean() / sizes.n_curves
+        forecast = energy(taken(smooth)) + variances @ energy(rows) + by_chance
+        usual = (energy(taken((smooth * weights) @ images)) + variances @ energy(taken(rows))
+                 + energy(taken(images)).mean() / sizes.n_curves)
+        curves = coefficients if self.on_grid else coefficients @ rows
+        return np.asarray(energy(taken(curves)) > np.maximum(
+            _GATHERED**2 * usual, _GATHERED_OF_FEW**2 * forecast))
 
     def usual_candidate(self, count: int) -> int:
         return WIDTHS.index(1.0) if count > 1 else 0

@@ -11,12 +11,30 @@ import numpy as np
 from numpy.typing import NDArray
 
 from engine.core.tasks import MEAN_FUNCTION
-from engine.core.types import Array, CurveData, Fit, PublicFacts, ServerParts, Sizes, Step
+from engine.core.types import (
+    Array,
+    Caution,
+    CurveData,
+    Fit,
+    Public,
+    PublicFacts,
+    ServerParts,
+    Sizes,
+    Step,
+)
 from engine.mechanisms.summaries.parts import Block, FunctionPlan, Linear, Smoothing, Space, Summary
+from engine.mechanisms.summaries.smoothing_cautions import (
+    BEND_OR_STEP,
+    NOT_FOLLOWED,
+    SHORT_FEATURES,
+    STEP_NOT_SEEN,
+    TOLD_APART,
+    Judgement,
+)
 from engine.numerics.eigensystems import Grid
 from engine.numerics.end_slopes import cosine_rows
 from engine.numerics.public_curves import PublicCurve
-from engine.numerics.smoothing_errors import COSINES
+from engine.numerics.smoothing_errors import COSINES, POINTS, SmoothingErrors
 from engine.numerics.tabulated import Tabulated
 
 if TYPE_CHECKING:
@@ -141,6 +159,33 @@ class MeanSummary(Summary[CurveData, ClippedCurves, Smoothing]):
                            for plan in plans])
         square = self.scale**2
         return ServerParts(weights, square * weights**2 * noise, square * weights**2 * chance)
+
+    def cautions(self, release: FunctionalRelease, public: Public, plans: Sequence[FunctionPlan],
+                 coefficients: Array) -> tuple[Caution, ...]:
+        """Where smoothing takes away more than was forecast, or may.
+
+        Nothing is said of smoothings that are chosen from the data, or are not linear, nor where
+        few common times tell cosines apart hardly better than the smoothing.
+        """
+        if self.grid.size < TOLD_APART:
+            return ()
+        moved, short, bends, unseen = np.zeros((4, *coefficients.shape[:3]), dtype=bool)
+        rows = self.basis(POINTS)
+        for k, plan in enumerate(plans):
+            smoothing = plan.smoothings[0]
+            if len(plan.smoothings) > 1 or not isinstance(smoothing, Linear):
+                continue
+            errors = SmoothingErrors((self.of_cosines * smoothing.shrink) @ rows.T, rows,
+                                     np.diag(release.variances(public, plan)))
+            judgement = Judgement(errors, public.facts, public.sizes)
+            curves = coefficients[k] @ rows.T
+            (bends if judgement.is_of_few else short)[k] = judgement.has_short_features(curves)
+            moved[k] = judgement.is_moved(curves) & ~short[k]
+            unseen[k] = judgement.hides_steps(judgement.has_short_features)
+        told = moved | short | bends
+        each = ((NOT_FOLLOWED, moved), (SHORT_FEATURES, short), (BEND_OR_STEP, bends & ~moved),
+                (STEP_NOT_SEEN, unseen & ~told))
+        return tuple(Caution(text, applies) for text, applies in each if applies.any())
 
     def fold_means(self, records: ClippedCurves, fold: NDArray[np.int64],
                    earlier: Sequence[Array]) -> Array:

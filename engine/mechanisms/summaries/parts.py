@@ -26,10 +26,12 @@ from engine.core.enumerations import NoiseLaw
 from engine.core.types import (
     Array,
     Budget,
+    Caution,
     Data,
     Fit,
     FunctionBasis,
     Plan,
+    Public,
     PublicFacts,
     ServerParts,
     Sizes,
@@ -568,6 +570,23 @@ class Summary(ABC, Generic[D, R, S]):
             None where nobody asks for it.
         """
         return None
+
+    def cautions(self, release: FunctionalRelease, public: Public, plans: Sequence[FunctionPlan],
+                 coefficients: Array) -> tuple[Caution, ...]:
+        """What releases say against their smoothing, beside the forecast; often nothing.
+
+        Parameters
+        ----------
+        release : FunctionalRelease
+            The mechanism.
+        public : Public
+            Sizes and stated facts.
+        plans : sequence of FunctionPlan
+            One for each budget.
+        coefficients : (budgets, repeats, draws, r)
+            As released, in response units.
+        """
+        return ()
 
     # -- choosing among candidates on the records, where there are several; see `selection` ----
 

@@ -2,19 +2,31 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy.special import expit, logit
 
 from engine.core.errors import InputError
 from engine.core.tasks import RISK_MINIMISATION
-from engine.core.types import Array, Fit, PublicFacts, SampleData, Sizes, Step
+from engine.core.types import (
+    Array,
+    Caution,
+    Fit,
+    Public,
+    PublicFacts,
+    SampleData,
+    Sizes,
+    Step,
+)
 from engine.mechanisms.summaries.density import grid_indices, grid_of_samples
 from engine.mechanisms.summaries.parts import (
     Block,
+    FunctionPlan,
     Linear,
     Smoothing,
     Summary,
@@ -35,9 +47,16 @@ from engine.numerics.risk_minimisation import (
     radius,
 )
 from engine.numerics.tabulated import Tabulated
+from engine.sources.twins import LabelledTwin
 
 NUMBERS = ("square", "huber")
 _OF_EACH = 200  # records at each point of the grid, by which known chances are written
+DRAWN_IN = (
+    "By the released function its penalty has drawn it towards the middle of the bounds, or to "
+    "even odds, by more than the error that was forecast, which is for three bumps about the "
+    "middle. Where one class is rare its chance is stated far too high. Bounds closely around the "
+    "numbers help, as do more records or a smaller weight of the penalty, stated beforehand.")
+_DRAWN_IN, _SMALL = 1.4, 0.2  # forecast errors; and a function so near to 0 that losses are squares
 _RAREST = 0.02  # chance of a class that is told from a function which the penalty has flattened
 
 if TYPE_CHECKING:
@@ -157,6 +176,33 @@ class RiskSummary(Summary[SampleData, Array, Smoothing]):
     def values(self, block: int, records: Array, smoothing: Smoothing, earlier: Sequence[Array]
                ) -> Array:
         return records[:, None]
+
+    def cautions(self, release: FunctionalRelease, public: Public, plans: Sequence[FunctionPlan],
+                 coefficients: Array) -> tuple[Caution, ...]:
+        """Where penalties have drawn released functions further in than was forecast."""
+        if self.grid.dimension > 1 or not self.aims_at_the_truth(release, public.facts):
+            return ()
+        noise = [math.sqrt(release.expected_error(public.sizes, plan.budgets, public.facts) or 0.0)
+                 for plan in plans]
+        applies = np.stack([self._is_drawn_in(curves, deviation) for curves, deviation
+                            in zip(coefficients, noise, strict=True)])
+        return (Caution(DRAWN_IN, applies),) if applies.any() else ()
+
+    def _is_drawn_in(self, coefficients: Array, noise: float) -> NDArray[np.bool_]:
+        """Whether the penalty has drawn a released function further in than was forecast.
+
+        It leaves about the same share of all functions that a few bumps can draw, so that a release
+        tells what it was drawn in from. `noise` is root mean squared, in response units.
+        """
+        points = self.grid.points[:, 0]
+        known = LabelledTwin.predictor(points, self.is_of_classes)
+        share = float(self.smoothed(np.full(len(points), _SMALL)).mean()) / _SMALL
+        usual = np.mean((known - self.smoothed(known)) ** 2)
+        curves = coefficients @ self.basis(points).T / self.scale
+        drawn_in = np.mean((self.unpenalised(curves, share) - curves) ** 2, axis=-1)
+        by_noise = (noise / self.scale) ** 2
+        beyond = drawn_in - (1 / share - 1) ** 2 * by_noise
+        return np.asarray(beyond + by_noise > _DRAWN_IN**2 * (usual + by_noise))
 
     def smoothed(self, curve: Array) -> Array:
         """What the penalty leaves of a known function, of evenly spread records: (K,).

@@ -51,7 +51,6 @@ from engine.core.tasks import (
 from engine.core.types import (
     Array,
     Budget,
-    Caution,
     Composition,
     Data,
     Fit,
@@ -65,25 +64,7 @@ from engine.core.types import (
 )
 from engine.mechanisms.base import ATTAINED, Mechanism, Trial
 from engine.mechanisms.families.functional.noise import FunctionNoise, LaplaceNoise
-from engine.mechanisms.families.smoothing_cautions import (
-    BEND_OR_STEP,
-    DRAWN_IN,
-    FADED,
-    GATHERED,
-    NOT_FOLLOWED,
-    SHORT_FEATURES,
-    SHRUNK,
-    STEP_NOT_SEEN,
-    TOLD_APART,
-    Judgement,
-    is_drawn_in,
-    is_gathered,
-    lost_covariance,
-)
 from engine.mechanisms.summaries import summaries
-from engine.mechanisms.summaries.covariance import CovarianceSmoothing, CovarianceSummary
-from engine.mechanisms.summaries.density import DensitySummary
-from engine.mechanisms.summaries.mean import MeanSummary
 from engine.mechanisms.summaries.parts import (
     Block,
     Calibrated,
@@ -94,11 +75,9 @@ from engine.mechanisms.summaries.parts import (
     Space,
     Summary,
 )
-from engine.mechanisms.summaries.risk import RiskSummary
 from engine.mechanisms.summaries.selection import choose
 from engine.numerics.eigensystems import Grid, midpoints, of_times
 from engine.numerics.kernel_densities import DensityAtoms
-from engine.numerics.smoothing_errors import POINTS, SmoothingErrors
 from engine.privacy import transcript
 
 CURVES = tuple(task for task in summaries if TASKS[task].data is DataType.CURVES)
@@ -340,86 +319,27 @@ class FunctionalRelease(Mechanism[Data, FunctionPlan]):
             choose, self, summary, plan, records, draws, chance)) for plan in plans]
         released, noise_free = zip(*(each.coefficients() for each in releases), strict=True)
         coefficients = summary.scale * np.stack(released)
-        judge = partial(self._doubts, data.public, summary, plans, coefficients)
+        judge = partial(summary.cautions, self, data.public, plans, coefficients)
         return Fit(
             basis=summary.basis, offset=summary.offset, functions=summary.functions,
             coefficients=coefficients, cautions=LateCautions(judge),
             unprotected=summary.scale * np.stack(noise_free),
             parts=summary.parts(plans, records))
 
-    def _doubts(self, public: Public, summary: Summary[Any, Any, Any],
-                plans: Sequence[FunctionPlan], coefficients: Array) -> tuple[Caution, ...]:
-        """What released means of curves say against their smoothing, beside the forecast.
+    def variances(self, public: Public, plan: FunctionPlan) -> Array:
+        """Of the noise in the coefficients that the centre has, of all sites together.
 
-        Nothing is said of smoothings that are chosen from the data, or are not linear, nor where
-        few common times tell cosines apart hardly better than the smoothing. Of densities and
-        predictors `_gathered` and `_drawn_in` say it, of covariances `_lost`.
+        Parameters
+        ----------
+        public : Public
+            Sizes and stated facts.
+        plan : FunctionPlan
+            Of one budget.
+
+        Returns
+        -------
+        (r,)
         """
-        if isinstance(summary, CovarianceSummary):
-            return self._lost(public, summary, plans, coefficients)
-        if isinstance(summary, DensitySummary):
-            return self._gathered(public, summary, plans, coefficients)
-        if isinstance(summary, RiskSummary):
-            return self._drawn_in(public, summary, plans, coefficients)
-        if (self.task != MEAN_FUNCTION.key or not isinstance(summary, MeanSummary)
-                or summary.grid.size < TOLD_APART):
-            return ()
-        facts = public.facts
-        moved, short, bends, unseen = np.zeros((4, *coefficients.shape[:3]), dtype=bool)
-        rows = summary.basis(POINTS)
-        for k, plan in enumerate(plans):
-            smoothing = plan.smoothings[0]
-            if len(plan.smoothings) > 1 or not isinstance(smoothing, Linear):
-                continue
-            errors = SmoothingErrors((summary.of_cosines * smoothing.shrink) @ rows.T, rows,
-                                     np.diag(self._variances(public, plan)))
-            judgement = Judgement(errors, facts, public.sizes)
-            curves = coefficients[k] @ rows.T
-            (bends if judgement.is_of_few else short)[k] = judgement.has_short_features(curves)
-            moved[k] = judgement.is_moved(curves) & ~short[k]
-            unseen[k] = judgement.hides_steps(judgement.has_short_features)
-        told = moved | short | bends
-        each = ((NOT_FOLLOWED, moved), (SHORT_FEATURES, short), (BEND_OR_STEP, bends & ~moved),
-                (STEP_NOT_SEEN, unseen & ~told))
-        return tuple(Caution(text, applies) for text, applies in each if applies.any())
-
-    def _gathered(self, public: Public, summary: DensitySummary, plans: Sequence[FunctionPlan],
-                  coefficients: Array) -> tuple[Caution, ...]:
-        """Where released densities are narrower than what their atoms draw, beside the forecast."""
-        if summary.grid.dimension > 1 or len(summary.candidates) > 1:
-            return ()
-        applies = np.stack([is_gathered(summary, curves, self._variances(public, plan),
-                                        public.sizes)
-                            for plan, curves in zip(plans, coefficients, strict=True)])
-        return (Caution(GATHERED, applies),) if applies.any() else ()
-
-    def _drawn_in(self, public: Public, summary: RiskSummary, plans: Sequence[FunctionPlan],
-                  coefficients: Array) -> tuple[Caution, ...]:
-        """Where penalties have drawn released functions further in than was forecast."""
-        if summary.grid.dimension > 1 or not summary.aims_at_the_truth(self, public.facts):
-            return ()
-        noise = [math.sqrt(self.expected_error(public.sizes, plan.budgets, public.facts) or 0.0)
-                 for plan in plans]
-        applies = np.stack([is_drawn_in(summary, curves, deviation) for curves, deviation
-                            in zip(coefficients, noise, strict=True)])
-        return (Caution(DRAWN_IN, applies),) if applies.any() else ()
-
-    def _lost(self, public: Public, summary: CovarianceSummary, plans: Sequence[FunctionPlan],
-              coefficients: Array) -> tuple[Caution, ...]:
-        """Where smoothing leaves little of any covariance, or less of this than was forecast."""
-        faded, shrunk = np.zeros((2, *coefficients.shape[:3]), dtype=bool)
-        for k, plan in enumerate(plans):
-            smoothing = plan.smoothings[0]
-            if (len(plan.smoothings) == 1 and isinstance(smoothing, CovarianceSmoothing)
-                    and (smoothing.pairs.shrink < 1).any()):
-                faded[k], shrunk[k] = lost_covariance(
-                    summary, smoothing, coefficients[k], self._variances(public, plan),
-                    public.sizes)
-        each = ((FADED, faded), (SHRUNK, shrunk & ~faded))
-        return tuple(Caution(text, applies) for text, applies in each if applies.any())
-
-    def _variances(self, public: Public, plan: FunctionPlan) -> Array:
-        """Of the noise in the coefficients that the centre has, of all sites together: (r,)."""
         noise = plan.noise[0][0][-1]
         energy = self.expected_error(public.sizes, plan.budgets, public.facts) or 0.0
         return np.asarray(energy * noise.variance * noise.scales**2 / max(noise.energy, 1e-300))

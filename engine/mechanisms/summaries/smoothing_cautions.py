@@ -10,9 +10,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,12 +19,6 @@ from numpy.typing import NDArray
 from engine.core.types import Array, PublicFacts, Sizes
 from engine.numerics.smoothing_errors import COSINES, POINTS, SmoothingErrors
 from engine.sources.twin import DEFAULT_SPREAD, Twin
-from engine.sources.twins import LabelledTwin, RecordTwin
-
-if TYPE_CHECKING:
-    from engine.mechanisms.summaries.covariance import CovarianceSmoothing, CovarianceSummary
-    from engine.mechanisms.summaries.density import DensitySummary
-    from engine.mechanisms.summaries.risk import RiskSummary
 
 NOT_FOLLOWED = (
     "By its released coefficients the smoothing of this method moves the curve by more than the "
@@ -45,35 +38,11 @@ STEP_NOT_SEEN = (
     "This release could not reliably show a step by a sixth of the stated bounds, or a narrow "
     "peak: privacy noise is too large, or too few basis functions are kept. If the true curve has "
     "one, the error is more than 1.5 times the forecast, which is for a smooth curve.")
-GATHERED = (
-    "By the released density the points gather more closely, or end more abruptly, than the atoms "
-    "of this method draw. Its peaks and edges are flattened, and the error can be several times "
-    "the forecast, which is for three wide peaks. Bounds that lie closely around the points help, "
-    "as do more points.")
-DRAWN_IN = (
-    "By the released function its penalty has drawn it towards the middle of the bounds, or to "
-    "even odds, by more than the error that was forecast, which is for three bumps about the "
-    "middle. Where one class is rare its chance is stated far too high. Bounds closely around the "
-    "numbers help, as do more records or a smaller weight of the penalty, stated beforehand.")
-FADED = (
-    "With so few curves and this ε the smoothing of this method leaves less than half of a "
-    "covariance, whatever the curves are. What is released is mostly noise about something far too "
-    "small. More curves or a larger ε help.")
-SHRUNK = (
-    "By its released coefficients the covariance is larger than the one that the forecast is for, "
-    "or less smooth, and the smoothing of this method takes away more than the error that was "
-    "forecast.")
 TOLD_APART = 20  # common times, from which a release is asked for what smoothing took away
 # In forecast errors. Where fewer than `_FEW` cosines are followed, or bends are asked for, they are
 # compared with those of the curve of the forecast as well.
 _MOVED, _SHORT, _SHORT_OF_FEW, _BENDS = 1.25, 0.5, 1.25, 2.0
 _FEW = 10
-# What smoothing a density once more takes away, over what it takes of the density of the forecast,
-# and in forecast errors: few functions may take hardly anything of either.
-_GATHERED, _GATHERED_OF_FEW = 1.3, 0.3
-_SHRUNK, _FADED, _SOME = 1.5, 0.6, 0.1  # forecast errors; lost share; least share of a coefficient
-_CURVES, _SEED = 2000, 20_270  # behind the covariance of the forecast
-_DRAWN_IN, _SMALL = 1.4, 0.2  # forecast errors; and a function so near to 0 that losses are squares
 # How probable by chance: a misfit, a jump, and what the jump leaves, if there is one. Chosen on
 # sixteen curves of 500 to 10000 people: of 2000 and more a step by a sixth of the range is told in
 # nine releases of ten or more, and smooth curves are warned of in two of 100 or fewer.
@@ -198,103 +167,3 @@ class Judgement:
         _, expected = self.errors.bends(self.errors.smoothed(self._smooth), simple, self._sampling)
         threshold = _BENDS * np.maximum(self.forecast, expected)
         return np.asarray((p_values < _MISFIT) & (left > threshold))
-
-
-def is_gathered(summary: DensitySummary, coefficients: Array, variances: Array, sizes: Sizes
-                ) -> NDArray[np.bool_]:
-    """Whether atoms that are wider than its peaks have flattened a released density.
-
-    A release is S f + noise, with S f an average of atoms. What S takes away once more, of the
-    release, is compared with what it takes of the density behind the forecast with its noise. It
-    is less than what S took of f, and grows with it.
-
-    Parameters
-    ----------
-    summary : DensitySummary
-        Of points on an interval, with atoms of one width.
-    coefficients : (…, r)
-        Of released densities, in the basis of the summary.
-    variances : (r,)
-        Of the noise in the coefficients of the atoms.
-    sizes : Sizes
-        Public sizes.
-    """
-    width, weights = summary.candidates[0], summary.grid.weights
-    images, rows = width.on_grid, width.atoms.on_grid.T  # (K, K); (r, K)
-
-    def taken(densities: Array) -> Array:
-        """What S takes away of densities (…, K)."""
-        return densities - (densities * weights) @ images
-
-    def energy(densities: Array) -> Array:
-        return np.asarray((densities**2 * weights).sum(axis=-1))
-
-    smooth = RecordTwin.density(summary.grid.points[:, 0])
-    by_chance = energy(images).mean() / sizes.n_curves
-    forecast = energy(taken(smooth)) + variances @ energy(rows) + by_chance
-    usual = (energy(taken((smooth * weights) @ images)) + variances @ energy(taken(rows))
-             + energy(taken(images)).mean() / sizes.n_curves)
-    curves = coefficients if summary.on_grid else coefficients @ rows
-    return np.asarray(energy(taken(curves)) > np.maximum(
-        _GATHERED**2 * usual, _GATHERED_OF_FEW**2 * forecast))
-
-
-def is_drawn_in(summary: RiskSummary, coefficients: Array, noise: float) -> NDArray[np.bool_]:
-    """Whether the penalty has drawn a released function further in than was forecast.
-
-    It leaves about the same share of all functions that a few bumps can draw, so that a release
-    tells what it was drawn in from.
-
-    Parameters
-    ----------
-    summary : RiskSummary
-        Of records of one number.
-    coefficients : (…, r)
-        Of released functions, without the offset.
-    noise : float
-        Root mean squared, in response units.
-    """
-    points = summary.grid.points[:, 0]
-    known = LabelledTwin.predictor(points, summary.is_of_classes)
-    share = float(summary.smoothed(np.full(len(points), _SMALL)).mean()) / _SMALL
-    usual = np.mean((known - summary.smoothed(known)) ** 2)
-    curves = coefficients @ summary.basis(points).T / summary.scale
-    drawn_in = np.mean((summary.unpenalised(curves, share) - curves) ** 2, axis=-1)
-    by_noise = (noise / summary.scale) ** 2
-    beyond = drawn_in - (1 / share - 1) ** 2 * by_noise
-    return np.asarray(beyond + by_noise > _DRAWN_IN**2 * (usual + by_noise))
-
-
-def lost_covariance(summary: CovarianceSummary, smoothing: CovarianceSmoothing, coefficients: Array,
-                    variances: Array, sizes: Sizes) -> tuple[bool, NDArray[np.bool_]]:
-    """Whether smoothing leaves little of any covariance, and more than forecast is lost of this.
-
-    Coefficients of which at least a tenth is left tell what was there.
-
-    Parameters
-    ----------
-    summary : CovarianceSummary
-    smoothing : CovarianceSmoothing
-        By a public filter.
-    coefficients : (…, r)
-        Of released covariances.
-    variances : (r,)
-        Of their noise.
-    sizes : Sizes
-        Public sizes.
-
-    Returns
-    -------
-    is_faded : bool
-        From public numbers alone.
-    is_shrunk : (…) of bool
-    """
-    shrink, noise = smoothing.pairs.shrink, float(variances.sum())
-    many = replace(Twin.of(summary.facts, sizes), people=(_CURVES,))
-    curves = summary.records(many.draw(1, np.random.default_rng(_SEED)))
-    usual = summary.scale * summary.second_moments_of(curves)
-    forecast = float((((1 - shrink) * usual) ** 2).sum())
-    taken = np.where(shrink > _SOME, 1 / np.maximum(shrink, _SOME) - 1, 0.0)
-    lost = (coefficients**2 - variances) @ taken**2
-    is_shrunk = lost + noise > _SHRUNK**2 * (forecast + noise)
-    return forecast > _FADED**2 * float((usual**2).sum()), np.asarray(is_shrunk)
