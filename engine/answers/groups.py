@@ -42,6 +42,10 @@ _MIN_P = 0.001  # what a test by simulation can tell
 MAX_GROUPS = 12
 WHAT_P_IS = ("the probability of differences at least as large, if the mean curves of all groups "
              "were the same.")
+SUPPOSES = (
+    "The test supposes that few people lie far from most others. Where a fifth lay 2.5 standard "
+    "deviations above the rest, groups with the same mean had p < .05 in 7 to 17 of 100 "
+    "comparisons.")
 _SAME_UNITS = ("value_unit", "time_unit", "time_low", "time_high")
 
 
@@ -256,7 +260,8 @@ class GroupComparison:
         parts = [f"{self.p_written}: {WHAT_P_IS}"]
         for first, second in self.pairs:
             parts += self._pair_in_words(first, second)
-        return [*parts, "Each person’s data went into one group only: budgets do not add."]
+        return [*parts, SUPPOSES,
+                "Each person’s data went into one group only: budgets do not add."]
 
     @property
     def p_written(self) -> str:

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from engine import __main__
-from engine.answers import card
+from engine.answers import card, groups
 from engine.answers.groups import GroupComparison
 from engine.core.errors import InputError
 from engine.core.random_streams import generator
@@ -164,3 +164,8 @@ def test_cards_are_refused_without_the_statement_or_of_the_same_release(cards, c
     assert __main__.main(["compare-cards", *cards]) == 2
     assert "nobody is in two" in capsys.readouterr().err
     assert __main__.main(["compare-cards", cards[0], cards[0], "--disjoint"]) == 2
+
+
+def test_every_comparison_says_what_its_test_supposes_of_people():
+    assert groups.SUPPOSES in compared(BUMP, FLAT).sentences()
+    assert groups.SUPPOSES in compared(BUMP, FLAT, HIGHER).sentences()
