@@ -19,14 +19,13 @@ from engine.mechanisms.frl import Frl
 from engine.mechanisms.gaussian_process import GaussianProcess
 from engine.mechanisms.iclp import Iclp
 from engine.mechanisms.noisy_gradient_mean import NoisyGradientMean
+from engine.mechanisms.summaries.covariance import FADED, SHRUNK
+from engine.mechanisms.summaries.density import GATHERED
+from engine.mechanisms.summaries.risk import DRAWN_IN
 from engine.mechanisms.summaries.smoothing_cautions import (
     BEND_OR_STEP,
-    DRAWN_IN,
-    FADED,
-    GATHERED,
     NOT_FOLLOWED,
     SHORT_FEATURES,
-    SHRUNK,
     STEP_NOT_SEEN,
 )
 from engine.numerics.end_slopes import cosine_rows
