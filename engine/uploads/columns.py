@@ -115,8 +115,8 @@ def people_of(table: Table, layout: Layout, notes: list[str], check: Check | Non
     person_ids = keys[order] // len(sites)
     few = int((np.bincount(keys % len(sites)) < _FEW_PEOPLE).sum())
     if few:
-        notes.append(f"{counted(few, 'site')} with fewer than {_FEW_PEOPLE} people: how many people "
-                     "each site has is published, and that somebody is there may be no secret then")
+        notes.append(f"{counted(few, 'site')} with fewer than {_FEW_PEOPLE} people: how many each "
+                     "site has is published, so that who is there may be no secret")
     if len(keys) > len(ids):
         notes.append(f"{counted(len(keys) - len(ids), 'id')} at more than one site: taken for "
                      "different people")
