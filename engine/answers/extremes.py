@@ -9,7 +9,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from engine.answers import Answer, CurveQuestion, ReleasedCurve, curve_questions
-from engine.answers.reply import Interval, Verdict, measured, refused, stretches, when, written
+from engine.answers.reply import (
+    Interval,
+    Verdict,
+    measured,
+    refused,
+    stretches,
+    when,
+    within,
+    written,
+)
 from engine.answers.times import STEP, GridBand, grid, inside, pieces_of, total
 from engine.core.bands import NORMAL
 from engine.core.names import uncapital
@@ -182,7 +191,9 @@ class ExtremeHeight(Extreme):
         if reason:
             return refused(reason)
         place = self.place(curve, window)
-        value, limits = place.height(curve.jointly or not curve.is_whole, window)
+        value, limits = within(
+            curve.facts.value_low, curve.facts.value_high,
+            *place.height(curve.jointly or not curve.is_whole, window))
         what = f"{self.word}, at {when(curve.facts, curve.time(place.place))}"
         return measured(what, value, limits, curve.facts.value_unit, curve.notes)
 

@@ -118,6 +118,25 @@ def measured(what: str, value: float, limits: Interval, unit: str, notes: tuple[
                   value, (limits,), unit, notes=notes)
 
 
+def within(low: float, high: float, value: float, limits: Interval) -> tuple[float, Interval]:
+    """A number and its interval, held to what is publicly possible, as the drawn curve is.
+
+    Parameters
+    ----------
+    low, high : float
+        Between which the truth lies whatever the data are.
+    value : float
+    limits : pair of float
+
+    Examples
+    --------
+    >>> within(60, 210, 206.0, (190.0, 222.0))
+    (206.0, (190.0, 210))
+    """
+    value, *ends = (min(max(number, low), high) for number in (value, *limits))
+    return value, (ends[0], ends[1])
+
+
 def written(values: Sequence[float], width: float) -> list[str]:
     """Numbers with as many decimals as the width of an interval makes sense of.
 

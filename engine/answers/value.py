@@ -8,7 +8,7 @@ import numpy as np
 from numpy.polynomial.legendre import leggauss
 
 from engine.answers import Answer, CurveQuestion, ReleasedCurve, curve_questions
-from engine.answers.reply import Interval, measured, refused, span, when
+from engine.answers.reply import Interval, measured, refused, span, when, within
 from engine.core.registry import param
 
 _NODES = 40
@@ -30,7 +30,8 @@ class Value(CurveQuestion):
         t = curve.unit_time(self.time, "time", 0.5)
         if curve.refusal:
             return refused(curve.refusal)
-        value, limits = curve.linear(lambda f: f(t))
+        facts = curve.facts
+        value, limits = within(facts.value_low, facts.value_high, *curve.linear(lambda f: f(t)))
         what = f"{curve.facts.value_name} at {when(curve.facts, curve.time(t))}"
         return measured(what, value, limits, curve.facts.value_unit, curve.notes)
 
@@ -52,7 +53,9 @@ class Difference(CurveQuestion):
         second = curve.unit_time(self.second, "second", 1.0)
         if curve.refusal:
             return refused(curve.refusal)
-        change, limits = curve.linear(lambda f: f(second), lambda f: f(first))
+        most = curve.facts.value_high - curve.facts.value_low
+        change, limits = within(-most, most,
+                                *curve.linear(lambda f: f(second), lambda f: f(first)))
         what = f"Change from {span(curve.facts, curve.time(first), curve.time(second))}"
         return measured(what, change, limits, curve.facts.value_unit, curve.notes)
 
@@ -71,7 +74,8 @@ class Average(CurveQuestion):
         window = curve.window(self.start, self.end)
         if curve.refusal:
             return refused(curve.refusal)
-        value, limits = average(curve, window)
+        value, limits = within(curve.facts.value_low, curve.facts.value_high,
+                               *average(curve, window))
         what = f"Average from {span(curve.facts, *map(curve.time, window))}"
         return measured(what, value, limits, curve.facts.value_unit, curve.notes)
 
@@ -90,7 +94,8 @@ class Area(CurveQuestion):
         window, facts = curve.window(self.start, self.end), curve.facts
         if curve.refusal:
             return refused(curve.refusal)
-        value, limits = average(curve, window)
+        value, limits = within(curve.facts.value_low, curve.facts.value_high,
+                               *average(curve, window))
         length = curve.time(window[1]) - curve.time(window[0])
         unit = " × ".join(each for each in (facts.value_unit, facts.time_unit) if each)
         return measured(f"Area from {span(facts, *map(curve.time, window))}", length * value,

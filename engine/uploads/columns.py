@@ -19,7 +19,7 @@ from engine.core.lists import counted, listed, shortened
 from engine.core.types import Array
 from engine.uploads.conversions import ZERO_ONE
 from engine.uploads.layout import Layout, site_like
-from engine.uploads.spellings import check_ids, check_sites
+from engine.uploads.spellings import check_ids, check_sites, n_other_spellings
 from engine.uploads.tables import MISSING, Numbers, Table
 
 Integers = NDArray[np.int64]
@@ -102,6 +102,10 @@ def people_of(table: Table, layout: Layout, notes: list[str], check: Check | Non
     else:
         person, ids = _named(table, layout.id, check)
         check_ids(ids, np.bincount(person), layout.id)
+        if others := n_other_spellings(ids):
+            notes.append(f"{counted(others, 'id')} like another but for capitals, leading zeros or "
+                         ".0: taken for different people, and one person with two ids is protected "
+                         "less")
     if layout.server is None:
         if layout.id is not None:
             notes += _ids_at_several_sites(table, person)
@@ -115,9 +119,8 @@ def people_of(table: Table, layout: Layout, notes: list[str], check: Check | Non
     person_ids = keys[order] // len(sites)
     few = int((np.bincount(keys % len(sites)) < _FEW_PEOPLE).sum())
     if few:
-        notes.append(f"{counted(few, 'site')} with fewer than {_FEW_PEOPLE} people: how many "
-                     "people each site has is published, and that somebody is there may be no "
-                     "secret then")
+        notes.append(f"{counted(few, 'site')} with fewer than {_FEW_PEOPLE} people: how many each "
+                     "site has is published, so that who is there may be no secret")
     if len(keys) > len(ids):
         notes.append(f"{counted(len(keys) - len(ids), 'id')} at more than one site: taken for "
                      "different people")

@@ -20,6 +20,9 @@ from engine.uploads.tables import MISSING, NUMBER
 
 _TOTALS = frozenset({"total", "totals", "subtotal", "grand total", "sum", "mean", "average",
                      "median", "overall", "summe", "gesamt", "mittelwert", "moyenne"})
+_INITIALS = frozenset(letter for word in (*_TOTALS, *MISSING) for each in (word, word.upper())
+                      for letter in each[:1])
+_LONGEST = max(map(len, (*_TOTALS, *MISSING)))
 _ROUNDED = re.compile(r"[+-]?[0-9](\.[0-9]+)?[Ee]\+[0-9]{2,3}")  # as spreadsheets keep long numbers
 
 
@@ -112,16 +115,17 @@ def check_ids(ids: Sequence[str], rows: NDArray[np.int64], column: str) -> None:
     InputError
         Saying which of these they are, with their number.
     """
-    name, longest = shortened(column), max(map(len, _TOTALS))
-    short = {text.casefold(): number for text, number in zip(ids, rows.tolist(), strict=True)
-             if len(text) <= longest}
-    missing = max(short.get(mark, 0) for mark in MISSING)
+    name = shortened(column)
+    # of a million ids few are looked at: those that begin as one of these words does
+    strange = {text.casefold(): int(rows[k]) for k, text in enumerate(ids)
+               if text[:1] in _INITIALS and len(text) <= _LONGEST}
+    missing = max(strange.get(mark, 0) for mark in MISSING)
     if missing > 1:
         raise InputError(
             f"{missing:,} rows of column “{name}” hold a mark for a missing id, such as NA.",
             field=column, hint="Fill in their ids or leave those rows out: as one id, all of them "
             "would count as one person.")
-    if not _TOTALS.isdisjoint(short):
+    if not _TOTALS.isdisjoint(strange):
         raise InputError(
             f"Some rows of column “{name}” are called like a total or an average.", field=column,
             hint="Leave those rows out: they would count as people. Rename a person who is called "
@@ -133,3 +137,19 @@ def check_ids(ids: Sequence[str], rows: NDArray[np.int64], column: str) -> None:
             "rounded, as spreadsheet programs do to long numbers (1.23E+11).", field=column,
             hint="Write all of their digits, as text: people whose ids are rounded alike would "
             "count as one.")
+
+
+def n_other_spellings(ids: Sequence[str]) -> int:
+    """How many ids are like an earlier one but for capitals, leading zeros and .0 behind a number.
+
+    Parameters
+    ----------
+    ids : sequence of str
+        Different texts.
+
+    Examples
+    --------
+    >>> n_other_spellings(("7", "007", "7.0", "A7", "a7", "70"))
+    3
+    """
+    return len(ids) - len({name.casefold().removesuffix(".0").lstrip("0") for name in ids})

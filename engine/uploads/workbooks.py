@@ -32,6 +32,7 @@ _LONGEST_TEXT = 32_767  # characters of a cell, as spreadsheet programs allow
 _LONGEST_RUN = 6 * _LONGEST_TEXT  # bytes from tag to tag: each character may be an entity
 _LARGEST_DIRECTORY = 1_000_000  # bytes of the parts that list sheets
 _WHOLE_BELOW = 2.0**53  # up to here a whole number is written without a point
+_PERCENT_FORMATS = frozenset({"9", "10"})  # those that every workbook has
 _DIRECTORIES = ("xl/workbook.xml", "xl/_rels/workbook.xml.rels")
 
 # Each pattern is linear: what it repeats ends at the next angle bracket and is never given back.
@@ -41,6 +42,7 @@ _FORMULA_CELL = re.compile(
     rb"(?:(?<=/>)|[^<]*+</(?:\w+:)?f\s*>)\s*+"
     rb"(?P<result><(?:\w+:)?v\s*/>|<(?:\w+:)?v\s*>\s*+</(?:\w+:)?v\s*>)?\s*+</(?:\w+:)?c\s*>")
 _PLACE = re.compile(rb"\br=[\"']([A-Z]{1,3})[0-9]")
+_STYLED_CELL = re.compile(rb"\ss=\"([0-9]+)\"[^<>]*+>\s*+<(?:\w+:)?v>")
 _CLAIMS_TO_BE_WIDE = re.compile(rb"dimension ref=\"[A-Z]+[0-9]+:[A-Z]{3,}")
 _FAR = re.compile(rb"\br=[\"'][A-Z]{3,}[0-9]+[\"'][^<>]*+(?<!/)>\s*+<(?:\w+:)?(?:v|is|f)\b")
 
@@ -51,6 +53,7 @@ class _Sheet(NamedTuple):
     has_formulas: bool
     lost: list[int]  # the column of each formula without a saved result, from 0
     n_errors: int
+    has_percentages: bool = False  # numbers that are shown as percent
 
 
 def read_workbook(content: bytes, sheet: str | None, limits: Limits
@@ -89,6 +92,8 @@ def read_workbook(content: bytes, sheet: str | None, limits: Limits
     header, columns = _below_header(columns)
     if looked_at.has_formulas:
         notes.insert(0, "formulas were not run: their saved results were read")
+    if looked_at.has_percentages:
+        notes.append("cells that show percent hold shares and are read so: 12 % is 0.12")
     if looked_at.n_errors:
         notes.append(f"{counted(looked_at.n_errors, 'cell')} with an error in place of a result "
                      "read as empty")
@@ -125,7 +130,10 @@ def _inspect(content: bytes, sheet: str | None, limits: Limits) -> tuple[list[st
             raise _macros()
         if any(archive.getinfo(name).file_size > _LARGEST_DIRECTORY for name in _DIRECTORIES):
             raise _damaged()
-        looked_at = _look(_text_of(archive, _part_of(archive, sheet)), limits)
+        text, styles = _text_of(archive, _part_of(archive, sheet)), _percent_styles(archive)
+        looked_at = _look(text, limits)._replace(
+            has_percentages=bool(styles) and any(
+                cell[1] in styles for cell in _STYLED_CELL.finditer(text)))
     external = any(name.startswith("xl/externalLinks/") for name in names)
     return ["links to other files were not followed"] * external, looked_at
 
@@ -175,6 +183,23 @@ def _part_of(archive: zipfile.ZipFile, sheet: str | None) -> str:
         raise refused(f"There is no sheet “{shortened(sheet)}”.",
                       f"Choose one of {listed([str(name) for name in parts], 10)}.", "sheet")
     return parts[sheet] if sheet is not None else next(iter(parts.values()))
+
+
+def _percent_styles(archive: zipfile.ZipFile) -> set[bytes]:
+    """By which numbers cells are marked that show percent; none where that cannot be told."""
+    name = "xl/styles.xml"
+    if name not in archive.namelist() or archive.getinfo(name).file_size > _LARGEST_DIRECTORY:
+        return set()
+    try:
+        styles = list(ElementTree.fromstring(archive.read(name)).iter())
+    except ElementTree.ParseError:
+        return set()
+    formats = _PERCENT_FORMATS | {
+        each.get("numFmtId") for each in styles if each.tag.endswith("}numFmt")
+        and "%" in re.sub(r'"[^"]*"', "", each.get("formatCode", ""))}  # quoted, it is a mere text
+    marks = [mark for each in styles if each.tag.endswith("}cellXfs") for mark in each]
+    return {str(number).encode() for number, mark in enumerate(marks)
+            if mark.get("numFmtId") in formats}
 
 
 def _look(text: bytearray, limits: Limits) -> _Sheet:

@@ -105,6 +105,15 @@ def test_an_area_is_the_average_times_the_length_in_the_unit_of_times():
     assert area.unit == "cm × years"
 
 
+def test_no_answer_is_beyond_what_is_publicly_possible_as_the_drawn_curve_is_not():
+    steep = curve(lambda t: -5 + 25 * t, sd=2.0)
+    for key in ("value", "average", "peak_height", "trough_height"):
+        (low, high), value = ask(key, steep).interval, ask(key, steep).value
+        assert 0 <= low <= value <= high <= 10
+    assert ask("difference", steep).interval[1] == ask("difference", steep).value == 10
+    assert max(ask("area", steep).interval) <= 160
+
+
 def test_velocity_is_per_unit_of_time_and_right_at_the_ends_too():
     for time in (2.0, 10.0, 18.0):
         answer = ask("velocity", STRAIGHT, time=time)
@@ -119,7 +128,7 @@ def test_a_peak_and_its_height_are_found_where_they_are():
 
 
 def test_a_mirrored_curve_has_its_trough_where_the_peak_was():
-    mirrored = replace(HILL, centre=-HILL.centre)
+    mirrored = replace(HILL, centre=-HILL.centre, facts=replace(FACTS, value_low=-10.0, value_high=0.0))
     assert ask("trough_time", mirrored).pieces == ask("peak_time", HILL).pieces
     low, high = ask("trough_height", mirrored).interval
     np.testing.assert_allclose([-high, -low], ask("peak_height", HILL).interval)

@@ -1,6 +1,7 @@
 """From bytes to a table of text: good forms agree, other kinds of file are refused by name."""
 
 import datetime
+import io
 import tracemalloc
 
 import numpy as np
@@ -61,6 +62,20 @@ def test_cells_of_a_sheet_are_the_text_of_a_csv_file():
 def test_durations_in_a_sheet_are_elapsed_times_whatever_their_days():
     hours = [datetime.timedelta(hours=1, minutes=40), datetime.timedelta(hours=30, seconds=5)]
     assert cells(files.sheet(["id", "elapsed"], *(["a", each] for each in hours)))["elapsed"] == ["1:40:00", "30:00:05"]
+
+
+@pytest.mark.parametrize(("shown", "is_told"), [("0%", True), ("0.0%", True), ('0.0" %"', False), ("0.00", False)])
+def test_shares_that_a_sheet_shows_as_percent_are_shares_and_that_is_told(shown, is_told):
+    import openpyxl
+
+    book, out = openpyxl.Workbook(), io.BytesIO()
+    for row in (["id", "share"], ["a", 0.12], ["b", 0.5]):
+        book.active.append(row)
+        book.active.cell(book.active.max_row, 2).number_format = shown
+    book.save(out)
+    table = read_table(out.getvalue())
+    assert table.numbers("share").values.tolist() == [0.12, 0.5]
+    assert any("12 % is 0.12" in note for note in table.notes) == is_told
 
 
 def test_names_are_trimmed_and_compared_without_case():

@@ -182,6 +182,11 @@ def test_ids_that_differ_as_text_are_different_people():
     assert curves_of(content).n_curves == 9
 
 
+def test_ids_that_may_be_one_person_are_pointed_out():
+    assert noted(curves_of(files.rows("007,1,2\n7,1,2\nAnn,1,2\nann,2,3")), "2 ids like another")
+    assert not noted(curves_of(files.rows("A-7,1,2\nA-70,1,2\n17,1,3")), "like another")
+
+
 def test_ids_that_only_look_different_are_one_person():
     assert curves_of(files.rows("Zoë,1,2\nZoe\u0308,2,3\n Zoë ,3,4")).n_curves == 1
 
