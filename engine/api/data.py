@@ -27,20 +27,10 @@ from engine.uploads.reading import read_file
 Ends = tuple[float, float]
 
 
-def read_curves(
-    data: str | Path | pd.DataFrame,
-    columns: Mapping[str, Any] | None = None,
-    *,
-    values: Ends,
-    times: Ends,
-    origin: str,
-    design: Mapping[str, Any] | StatedDesign,
-    observations: int | None = None,
-    symmetric: bool = False,
-    several: str = "keep",
-    covariates: Sequence[Covariate] = (),
-    **words: Any,
-) -> Source[Any]:
+def read_curves(data: str | Path | pd.DataFrame, columns: Mapping[str, Any] | None = None, *,
+                values: Ends, times: Ends, origin: str, design: Mapping[str, Any] | StatedDesign,
+                observations: int | None = None, symmetric: bool = False, several: str = "keep",
+                covariates: Sequence[Covariate] = (), **words: Any) -> Source[Any]:
     r"""Curves of one's own, with the facts that are stated about them.
 
     Bounds and the design come from outside the data: what is taken from the data is not public, and

@@ -75,7 +75,7 @@ def read(hint: Any, value: Any, field: str) -> Any:
     ----------
     hint : the type: a number, text, a record, something registered, a sequence or mapping of such,
         or None beside such; `bool | int | float | str` leaves a value as it was written.
-    given : what a person wrote, as `engine.core.entrance.json_of` reads it.
+    value : what a person wrote, as `engine.core.entrance.json_of` reads it.
     field : where it stands, for messages.
 
     Raises

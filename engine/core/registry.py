@@ -159,20 +159,10 @@ _MAX_WHOLE = 2**63 - 1  # what arrays can hold
 _WORDS = {int: "a whole number", float: "a number", str: "text", bool: "true or false"}
 
 
-def param(
-    default: Any,
-    label: str,
-    help: str,
-    *,
-    low: float | None = None,
-    high: float | None = None,
-    choices: tuple[str, ...] = (),
-    symbol: str = "",
-    unit: str = "",
-    when: Mapping[str, Any] | None = None,
-    only_for: tuple[str, ...] = (),
-    earlier: Any = UNSET,
-) -> Any:
+def param(default: Any, label: str, help: str, *, low: float | None = None,
+          high: float | None = None, choices: tuple[str, ...] = (), symbol: str = "",
+          unit: str = "", when: Mapping[str, Any] | None = None, only_for: tuple[str, ...] = (),
+          earlier: Any = UNSET) -> Any:
     """Declare a parameter: a dataclass field with its range, symbol and help.
 
     A field that was not chosen takes its usual value when the object is made.

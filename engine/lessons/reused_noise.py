@@ -20,12 +20,6 @@ _PLACES = (3.0, 5.0, 7.0, 9.0, 11.0, 13.0, 15.0, 17.0)  # years
 _SOLUTION = "**mean = (s₂ r₁ − s₁ r₂) / (s₂ − s₁)**".replace(" ", "\N{NO-BREAK SPACE}")
 
 
-def _both_ways(seed: int) -> tuple[ReuseAnswer, ReuseAnswer]:
-    """Two releases with one draw of noise, and with a draw for each."""
-    return (reuse_answer(FIRST, SECOND, DELTA, seed, False),
-            reuse_answer(FIRST, SECOND, DELTA, seed, True))
-
-
 def _exact_digits(releases: ReuseAnswer) -> int:
     """To how many decimal digits the mean was worked out."""
     return math.floor(-math.log10(max(releases.largest_error, 1e-16)))
@@ -69,7 +63,8 @@ class ReusedNoise(Lesson):
 
     @classmethod
     def work(cls, seed: int) -> Worked:
-        same, fresh = _both_ways(seed)
+        same, fresh = (reuse_answer(FIRST, SECOND, DELTA, seed, is_fresh)
+                       for is_fresh in (False, True))
         noise = together([*same.noise, fresh.largest_error])
         words = {"n": str(SOURCE.n_curves), "first": f"{FIRST:g}", "second": f"{SECOND:g}",
                  "digits": str(_exact_digits(same)), "noise_first": noise[0],

@@ -197,10 +197,6 @@ class SparseInference(FromAverages[InferencePlan], SparseIntervals[InferencePlan
             raise InputError("The bound on the bias needs the Gram matrix.", field="conservative",
                              hint="Choose the Gram matrix, or leave the bound out.")
 
-    @property
-    def n_kept(self) -> int:
-        return self.sparsity
-
     # -- releases ---------------------------------------------------------------------------
 
     def fitted(self, data: Data, plans: Sequence[InferencePlan], draws: int,

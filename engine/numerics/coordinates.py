@@ -36,20 +36,7 @@ class Coordinates(OrthonormalBasis):
         return np.asarray(nearest == np.arange(self.size), dtype=float)
 
     def project(self, truth: Truth) -> tuple[Array, Array]:
-        """The vector itself, cut to `size` entries.
-
-        Parameters
-        ----------
-        truth : Truth
-            Of `Truth.of_vector`: one vector, or one for each machine.
-
-        Returns
-        -------
-        entries : (…, size)
-            The first of them.
-        energy : (…)
-            Σ of the squares of those cut off.
-        """
+        """The vector itself, cut to `size` entries, and Σ of the squares of those cut off."""
         entries = truth.node_values[..., :self.size]
         return entries, np.asarray((truth.node_values[..., self.size:]**2).sum(axis=-1))
 

@@ -37,18 +37,7 @@ class Tabulated(FunctionBasis):
         return self.grid.between(np.eye(self.size), times)
 
     def first(self, size: int) -> Tabulated:
-        """The basis itself: values have no order, and only all of them make a function.
-
-        Parameters
-        ----------
-        size : int
-            K.
-
-        Raises
-        ------
-        ValueError
-            If fewer are asked for.
-        """
+        """The basis itself: values have no order, and only all of them make a function."""
         if size != self.size:
             raise ValueError("a function on a grid needs all its values")
         return self

@@ -275,19 +275,8 @@ class _Rebuilt:
         return {number: entry for number, entry in self.rows.items()
                 if entry["kind"] in ("release", "lost") and self.groups[entry["label"]] == label}
 
-    def total_spent(self, label: str) -> Total:
-        """The largest total of one group of people that rows and lines give.
-
-        Parameters
-        ----------
-        label : str
-            The first of the group.
-
-        Returns
-        -------
-        tuple of int and float
-            ε in billionths and δ.
-        """
+    def _total_spent(self, label: str) -> Total:
+        """The largest total of one group of people by rows and lines: ε in billionths, and δ."""
         charges = self._releases(label)
         lines = [line for line in self.witnessed.lines
                  if line.spent is not None and self.groups[line.spent.label] == label]
@@ -365,7 +354,7 @@ class _Rebuilt:
     def _enter_people(self, log: OpenLog, label: str, data_sets: list[str]) -> bool:
         """All data of one group; whether these and copies of them will be known again."""
         together = sorted(member for member, first in self.groups.items() if first == label)
-        limit, tight = self.limit(label, self.total_spent(label)), self._tight(label)
+        limit, tight = self.limit(label, self._total_spent(label)), self._tight(label)
         traces = {data_set: self._traces(log, data_set) for data_set in data_sets}
         for k, name in enumerate(together):
             first = data_sets[0] if data_sets and k == 0 else ""
@@ -406,7 +395,7 @@ class _Rebuilt:
             plan = self.salvaged.contents.get(entry.get("plan", ""))
             again = log.add(**{**entry, "plan": "" if plan is None else log.keep(plan)})
             self._enter_end(log, number, again, plan is not None)
-        (epsilon, delta), by_rows = self.total_spent(label), _sum(list(charges.values()))
+        (epsilon, delta), by_rows = self._total_spent(label), _sum(list(charges.values()))
         if (epsilon, delta) != by_rows:
             self.more[label] = epsilon - by_rows[0]
             log.add(kind="lost", label=label, at=self.at, epsilon=epsilon - by_rows[0],
@@ -446,13 +435,7 @@ class _Rebuilt:
     # -- files --------------------------------------------------------------------------------
 
     def put_in_place(self, ledger: Ledger) -> Repaired:
-        """Keep the damaged files beside, tell the witness, and put the new ledger in place.
-
-        Parameters
-        ----------
-        ledger : Ledger
-            Whose file is replaced.
-        """
+        """Keep the damaged files beside, tell the witness, and put the new ledger in place."""
         aside = ledger_file.write_aside(ledger.path, self.fill)
         try:
             log = self._opened(aside)

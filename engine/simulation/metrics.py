@@ -216,15 +216,14 @@ class EntryCoverage:
     ----------
     average : ndarray
         Share of the entries with an interval.
-    of_nonzero, of_zero : ndarray
-        Share of those that are not zero, or are; NaN if there are none.
+    of_nonzero : ndarray
+        Share of those that are not zero; NaN if there are none.
     joint : ndarray
         1 where all are held.
     """
 
     average: Array
     of_nonzero: Array
-    of_zero: Array
     joint: Array
 
 
@@ -253,7 +252,7 @@ def entry_coverage(estimate: Estimate, truth: Truth | None) -> EntryCoverage | N
         count = entry_mask.sum(axis=-1)
         covered = (inside & entry_mask).sum(axis=-1)
         return np.where(count > 0, covered / np.maximum(count, 1), np.nan)
-    return EntryCoverage(share(known), share(known & (entries != 0)), share(known & (entries == 0)),
+    return EntryCoverage(share(known), share(known & (entries != 0)),
                          np.asarray((inside | ~known).all(axis=-1), dtype=float))
 
 

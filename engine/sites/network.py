@@ -51,17 +51,9 @@ class Hospital(Executor):
     site: Site | None = None
 
     def execute(self, task_name: str, shareable: Any, fl_ctx: Any, abort_signal: Any) -> Any:
-        """Answer all messages so far; with all of them, make the release.
+        """Answer all messages so far, which `shareable` holds; with all of them, make the release.
 
-        Parameters
-        ----------
-        task_name, shareable, fl_ctx, abort_signal
-            As NVFlare passes them; `shareable` holds the messages.
-
-        Returns
-        -------
-        Shareable
-            The messages of this site that can be drawn now or were drawn before.
+        The answer holds the messages of this site that can be drawn now or were drawn before.
         """
         try:
             if self.site is None:
@@ -79,26 +71,14 @@ class Centre(Controller):
     """The server: it tells everybody what all have said, and makes the release."""
 
     def start_controller(self, fl_ctx: Any) -> None:
-        """Read the plan.
-
-        Parameters
-        ----------
-        fl_ctx
-            As NVFlare passes it.
-        """
+        """Read the plan."""
         self._place, self._settings = _settings("PRIVACY_CURVES_CENTRE")
         self._key = _key(self._place, self._settings)
         self._protocol = Protocol(_plan(self._place, self._settings))
         self._heard: dict[int, str] = {}
 
     def control_flow(self, abort_signal: Any, fl_ctx: Any) -> None:
-        """Let all sites answer, round by round, and write the files of the release.
-
-        Parameters
-        ----------
-        abort_signal, fl_ctx
-            As NVFlare passes them.
-        """
+        """Let all sites answer, round by round, and write the files of the release."""
         for _ in range(self._protocol.n_rounds + 1):  # in the last one, sites make the release
             task = Task(_TASK, _with_messages(list(self._heard.values())), timeout=_SECONDS,
                         result_received_cb=self._received)
@@ -127,13 +107,7 @@ class Centre(Controller):
             self._heard.setdefault(message.position, message.to_text())
 
     def stop_controller(self, fl_ctx: Any) -> None:
-        """Nothing is left to be done.
-
-        Parameters
-        ----------
-        fl_ctx
-            As NVFlare passes it.
-        """
+        """Nothing is left to be done."""
 
 
 def _opened(client: str) -> Site:

@@ -244,7 +244,7 @@ def _method_choice(view: Audited) -> None:
 
 
 def _variant_choice(view: Audited) -> None:
-    names = {"": words.NO_VARIANT} | {bug.name: words.unnamed(bug) for bug in view.variants}
+    names = {"": words.NO_VARIANT} | {bug.name: bug.what.removesuffix(".") for bug in view.variants}
     controls.bound(st.selectbox, "Planted fault", view.variant,
                    lambda chosen: session.change(planted_fault=chosen), "audit_variant",
                    options=list(names), format_func=names.__getitem__,

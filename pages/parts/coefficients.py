@@ -168,7 +168,7 @@ def over_budgets(view: Effects) -> None:
             errors = {label: float(errors[0]) for label, (_, errors) in others.items()}
             ranked = sorted(errors, key=lambda label: np.nan_to_num(errors[label], nan=np.inf))
             few = {label: errors[label] for label in ranked[:budget_cards.FEW]}
-            st.markdown(words.compared(view.answer.total, few))
+            st.markdown(quality.compared(view.answer.total, few))
 
 
 def cost(view: Effects) -> None:

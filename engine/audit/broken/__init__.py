@@ -100,11 +100,6 @@ def bugs() -> tuple[Bug, ...]:
     return tuple(sorted(_bugs.values(), key=lambda variant: (variant.family, variant.name)))
 
 
-def names() -> list[str]:
-    """The names of all bugs, in their order."""
-    return [variant.name for variant in bugs()]
-
-
 def get(name: str) -> Bug:
     """The bug of this name.
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 
 from engine.audit import Progress, Report
-from engine.audit.broken import Bug
 from engine.core.types import Budget
 from engine.language import numbers, tags
 from engine.topics.audit.answer import SECONDS, Attack
@@ -31,17 +30,6 @@ LEGEND = ("Left: the most that any pair of neighbours loses, worked out from the
           "what can be shown from releases alone, of the worst pair. Dashed: the claim.")
 NO_VARIANT = "None: the mechanism as it is"
 _COSTS = {"mu": "μ", "epsilon": "ε", "rho": "√(2ρ)"}
-
-
-def unnamed(bug: Bug) -> str:
-    """A planted fault as a choice: what is wrong, without its full stop.
-
-    Parameters
-    ----------
-    bug : Bug
-        Of a broken variant of a mechanism.
-    """
-    return bug.what.removesuffix(".")
 
 
 def data(attack: Attack, small: str) -> str:

@@ -71,14 +71,10 @@ class CovariateCoverage:
     refused: bool = False
 
 
-def covariate_coverage(
-    designs: Mapping[str, dict[str, Any]] = DESIGNS,
-    budgets: Sequence[Budget] = (Budget(1.0, 1e-3), Budget(4.0, 1e-3)),
-    people: int = 2000,
-    repeats: int = 40,
-    seed: int = 1,
-    mechanism: Mechanism | None = None,
-) -> list[CovariateCoverage]:
+def covariate_coverage(designs: Mapping[str, dict[str, Any]] = DESIGNS,
+                       budgets: Sequence[Budget] = (Budget(1.0, 1e-3), Budget(4.0, 1e-3)),
+                       people: int = 2000, repeats: int = 40, seed: int = 1,
+                       mechanism: Mechanism | None = None) -> list[CovariateCoverage]:
     """Measure every design at every budget, on fresh data sets with one release each.
 
     Parameters

@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-
 import numpy as np
 
 from engine.core.lists import counted
 from engine.core.types import Budget, Covariate, PublicFacts
-from engine.language import quality
 from engine.language.grammar import capital, conjunction, escape, uncapital
 from engine.language.numbers import in_unit, number, percent, times, two_digits_up, with_unit
 from engine.privacy.feasibility import Feasibility
@@ -163,19 +160,6 @@ def visible(answer: CoefficientsAnswer) -> str:
         return f"The effect of {lost[0]} is smaller than its error: noise would hide it."
     return (f"The effects of {conjunction(lost)} are smaller than their errors: noise would hide "
             "them.")
-
-
-def compared(error: float, others: Mapping[str, float]) -> str:
-    """The total error beside that of the other methods.
-
-    Parameters
-    ----------
-    error : float
-        Of the method on screen, in response units.
-    others : mapping of str to float
-        Of other methods at the same budget, by label.
-    """
-    return quality.compared(error, others)
 
 
 def cost(costs: CostOfCovariates, budget: Budget) -> str:

@@ -221,11 +221,6 @@ def split_total(split: Split, budgets: Sequence[Budget]) -> str:
     return text
 
 
-def _short_of(answer: PlanningAnswer) -> float:
-    """How many times the target the best reachable error is."""
-    return answer.reached.error / answer.target
-
-
 def _not_possible(answer: PlanningAnswer, facts: PublicFacts) -> str:
     """Why no value does that can be asked for, or which one would beyond those simulated."""
     dial = answer.unknown
@@ -233,7 +228,7 @@ def _not_possible(answer: PlanningAnswer, facts: PublicFacts) -> str:
     if answer.reached.error == float("inf"):
         return f"**Not possible.** Even with {where} nothing useful could be published."
     short = (f"with {where} the error is {_error(answer.reached.error, facts)}, "
-             f"{times(_short_of(answer))} what you ask for.")
+             f"{times(answer.reached.error / answer.target)} what you ask for.")
     beyond = (answer.beyond or {}).get(dial)
     if beyond is None or (dial == "epsilon" and beyond.floor is None):
         return f"**Not possible.** Even {short}"

@@ -18,7 +18,7 @@ from engine.core.bands import limits
 from engine.core.grids import drawing_grid
 from engine.core.random_streams import DATA_STREAM, NOISE_STREAM, generator
 from engine.core.types import Array, Budget, Data
-from engine.mechanisms.families.wavelets.bias import largest_left_out, left_out
+from engine.mechanisms.families.wavelets.bias import left_out
 from engine.mechanisms.wavelet_global import WaveletGlobal
 from engine.mechanisms.wavelet_pointwise import WaveletPointwise
 from engine.numerics.signals import PERIODIC
@@ -77,10 +77,8 @@ def _of_known_curve(mechanism: Estimator, source: RegressionPoints, level: int) 
     if is_even and source.times != "even":
         return _OTHER_TIMES
     basis, curves = mechanism.wavelets(level), mechanism.curve_class(source.facts)
-    if isinstance(mechanism, WaveletPointwise):
-        off = left_out(source.truth, basis, np.array(mechanism.values_at.points))
-    else:
-        off = largest_left_out(source.truth, basis)
+    off = left_out(source.truth, basis, np.array(mechanism.values_at.points) if isinstance(
+        mechanism, WaveletPointwise) else drawing_grid())
     if curves.allows(off, level, source.bound):
         return ""
     return _ROUGHER.format(size=basis.size, off=float(np.abs(off).max()),

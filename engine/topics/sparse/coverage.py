@@ -50,20 +50,11 @@ class SparseCoverage:
     below: float
 
 
-def sparse_coverage(
-    designs: Sequence[str] = DESIGNS,
-    rows: Sequence[int] = ROWS,
-    epsilons: Sequence[float] = EPSILONS,
-    n_features: int = 40,
-    n_nonzero: int = 5,
-    sparsity: int | None = None,
-    guess: float = 1.0,
-    noise_sd: float = 0.5,
-    delta: float = 1e-6,
-    repeats: int = 200,
-    seed: int = 1,
-    has_rows: bool = False,
-) -> list[SparseCoverage]:
+def sparse_coverage(designs: Sequence[str] = DESIGNS, rows: Sequence[int] = ROWS,
+                    epsilons: Sequence[float] = EPSILONS, n_features: int = 40, n_nonzero: int = 5,
+                    sparsity: int | None = None, guess: float = 1.0, noise_sd: float = 0.5,
+                    delta: float = 1e-6, repeats: int = 200, seed: int = 1, has_rows: bool = False
+                   ) -> list[SparseCoverage]:
     """Release estimates, intervals and bands again and again, each time from fresh data.
 
     Parameters

@@ -102,11 +102,6 @@ def _alone_errors(setting: SparseMeanSetting, repeats: int, rng: np.random.Gener
     return _squared(hard_threshold(means, setting.n_nonzero), setting)
 
 
-def _zero_error(setting: SparseMeanSetting) -> float:
-    """‖μ‖², the squared error of answering zero everywhere."""
-    return float((setting.mean**2).sum())
-
-
 def simulated(setting: SparseMeanSetting, repeats: int, seed: int = 1) -> dict[str, float]:
     """The mean squared error of every way, by its label; NaN where nobody is asked for some.
 
@@ -123,7 +118,7 @@ def simulated(setting: SparseMeanSetting, repeats: int, seed: int = 1) -> dict[s
     errors = {
         ROW: untrusted_errors(SparseMeanLaplace(sparsity=s), setting, repeats, streams[1]),
         TRUSTED: _trusted_errors(SparseMeanTrusted(sparsity=s), setting, repeats, streams[2]),
-        ALONE: _alone_errors(setting, repeats, streams[3]), ZERO: np.array(_zero_error(setting))}
+        ALONE: _alone_errors(setting, repeats, streams[3]), ZERO: (setting.mean**2).sum()}
     signs = SparseMeanSigns(sparsity=s)
     bits = signs.usual_per_machine(setting.sizes, setting.epsilon, setting.facts)
     errors[BIT] = (untrusted_errors(signs, setting, repeats, streams[0])

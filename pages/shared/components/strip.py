@@ -61,20 +61,10 @@ class Budgeted:
     weak: bool = False  # amber, with words
 
 
-def strip(
-    chips: Sequence[Chip],
-    budgets: Sequence[Budgeted],
-    budget: int,
-    *,
-    person: str = "person",
-    pure: bool = False,
-    link: bool = True,
-    key: str = "strip",
-    pin: Pinning | None = None,
-    on_action: Callable[[], None] = lambda: None,
-    error: str = "Error",
-    is_forecast: bool = False,
-) -> None:
+def strip(chips: Sequence[Chip], budgets: Sequence[Budgeted], budget: int, *,
+          person: str = "person", pure: bool = False, link: bool = True, key: str = "strip",
+          pin: Pinning | None = None, on_action: Callable[[], None] = lambda: None,
+          error: str = "Error", is_forecast: bool = False) -> None:
     """Draw the strip for one scenario.
 
     `budgets` holds the words of every step of the slider; `budget` is the one the page stands at,

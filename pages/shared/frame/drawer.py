@@ -43,15 +43,10 @@ class Detail:
         return {self.key, *self.folds}
 
 
-def is_open(details: Sequence[Detail]) -> bool:
-    """Whether one of them is on screen."""
-    return _chosen(details) is not None
-
-
 def button(details: Sequence[Detail], label: str, key: str, icon: str, first: str = "",
            kind: Literal["secondary", "tertiary"] = "secondary") -> None:
     """Opens the drawer, at a detail if one is named, or closes it."""
-    target = "" if is_open(details) and not first else first or details[0].key
+    target = first or ("" if _chosen(details) else details[0].key)
     st.button(label, key=key, on_click=open_at, args=(details, target), icon=icon, type=kind)
 
 

@@ -189,7 +189,7 @@ def _audited() -> Sequence[str]:
 def _broken() -> Sequence[str]:
     from engine.audit import broken
 
-    return broken.names()
+    return [variant.name for variant in broken.bugs()]
 
 
 def _coverage_limits() -> Sequence[str]:

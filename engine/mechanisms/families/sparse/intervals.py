@@ -65,8 +65,7 @@ Shown = Callable[[Array], Array]
 class SparseIntervals(PublicGuesses[P]):
     """Parameters that say for which coefficients, and how, intervals are wanted.
 
-    A subclass says in `n_kept` how many coefficients are not zero. `residual_sds` is the clip of
-    residuals in public guesses of σ.
+    `residual_sds` is the clip of residuals in public guesses of σ.
     """
 
     residual_sds: ClassVar[float] = 3.0
@@ -106,11 +105,6 @@ class SparseIntervals(PublicGuesses[P]):
         if self.directions == "column" and (self.target == "band" or len(set(features)) != 1):
             raise InputError("Without the Gram matrix there is an interval for one feature only.",
                              field="directions", hint="Name one feature, or choose “gram”.")
-
-    @property
-    def n_kept(self) -> int:
-        """S."""
-        raise NotImplementedError
 
     @property
     def learning_rate(self) -> float:

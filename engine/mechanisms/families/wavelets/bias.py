@@ -18,7 +18,6 @@ from functools import lru_cache
 
 import numpy as np
 
-from engine.core.grids import drawing_grid
 from engine.core.types import Array, Truth
 from engine.numerics.wavelet_bases import WaveletBasis
 from engine.numerics.wavelets import STEPS
@@ -94,23 +93,6 @@ def left_out(truth: Truth, basis: WaveletBasis, times: Array) -> Array:
     """
     best = basis.project(truth)[0]
     return np.asarray(truth.at(times) - basis(times) @ best)
-
-
-def largest_left_out(truth: Truth, basis: WaveletBasis) -> Array:
-    """The same on the drawing grid.
-
-    Parameters
-    ----------
-    truth : Truth
-        f.
-    basis : WaveletBasis
-        V_J.
-
-    Returns
-    -------
-    (GRID_SIZE,)
-    """
-    return left_out(truth, basis, drawing_grid())
 
 
 @lru_cache(maxsize=32)
