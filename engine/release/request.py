@@ -61,7 +61,6 @@ from engine.core.tasks import DataType
 from engine.core.types import Budget, Data, PublicFacts
 from engine.mechanisms import Mechanism, parsing
 from engine.release import data_sections, groups
-from engine.release.certified import check_published
 from engine.sources import Source
 from engine.uploads.curves import Upload
 from engine.uploads.design import StatedDesign
@@ -119,6 +118,8 @@ def from_json(text: str, folder: Path) -> tuple[Request, ...]:
     InputError
         Naming the key that is unknown, missing or out of range, or what is wrong with the file.
     """
+    from engine.release import certified  # on first use: pages that read no request need no ledger
+
     plain = checked_object(json_of(text, "request"), "request", _KEYS)
     parsing.check_version(plain)
     name = plain.get("name", "")
@@ -133,7 +134,7 @@ def from_json(text: str, folder: Path) -> tuple[Request, ...]:
     if "source" in plain:
         raise InputError("Give “data” or “source”, not both.", field="data")
     mechanism, budget = parsing.mechanism_of(plain), _single_budget(parsing.budgets_of(plain, 1))
-    check_published(mechanism)
+    certified.check_published(mechanism)
     source = _uploaded(plain["data"], mechanism, folder)
     if not isinstance(source, Upload):
         return (Request(source, mechanism, budget, name),)
