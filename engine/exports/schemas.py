@@ -165,8 +165,10 @@ def _answers() -> Schema:
         "reading_sd": _MAYBE}, ...)
     groups = _object({"set": _TEXT, "name": _TEXT, "membership": {"const": "public"},
                       "disjoint_from": {"type": "array", "items": _TEXT}}, ...)
-    # later editions added both, which cards of earlier ones lack
-    return _object({**parts, "spread": _or_null(spread), "groups": _or_null(groups)}, [*parts])
+    unseen = _object({"times": numbers, "scale": _NUMBER}, ...)
+    # later editions added these, which cards of earlier ones lack
+    return _object({**parts, "spread": _or_null(spread), "unseen": _or_null(unseen),
+                    "groups": _or_null(groups)}, [*parts])
 
 
 def _or_null(part: Schema) -> Schema:

@@ -85,13 +85,12 @@ class WhenPrivacyIsFree(Lesson):
     shows = ("With privacy the error falls from **{private_sparse} cm** to **{private_dense} "
              "cm**, without it from {without_sparse} to {without_dense} cm.")
     explains = (
-        "More observations help at first. With few, single curves are known so roughly that they "
-        "lie far apart, and much noise must hide one.",
-        "But from {some} to {most} the error only falls from {private_some} to {private_dense} cm. "
-        "However dense the curves, each child is one of {few}, so privacy noise is left.",
-        "Among more children each counts less, so less noise hides them. With {many} children and "
-        "{most} observations the error is {many_private} cm with privacy and {many_without} cm "
-        "without.",
+        "More observations help at first. With few, single curves are known so roughly that much "
+        "noise must hide one.",
+        "But from {some} to {most} the error only falls from {private_some} to {private_dense} cm: "
+        "each child is one of {few}, so privacy noise is left.",
+        "Among more children each counts less, so less noise hides them. With {many} the error is "
+        "{many_private} cm with privacy and {many_without} cm without.",
         "Privacy is free where it adds nearly nothing to the error. With {few} children it is far "
         "from free: with {most} observations each the error is about {ratio} times as large.")
     question = Question("Privacy costs too much. What helps most?", (

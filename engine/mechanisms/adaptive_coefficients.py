@@ -95,6 +95,7 @@ class AdaptiveCoefficients(AdaptiveRelease[CoefficientPlan, CoefficientEvidence]
     """
 
     key = "adaptive_coefficients"
+    read_since = "0.3.0"  # averages of weighted curves; before, of curves as they are
     label = "Adaptive coefficients"
     order = 10
     measured = "Varying coefficients"

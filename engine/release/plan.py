@@ -223,16 +223,17 @@ class ReleasePlan:
             "data", "mechanism", "asked", "shares") if key in self.plain}))
 
     def check_noise(self) -> None:
-        """Refuse to read messages that were noised otherwise than this version would.
+        """Refuse to read messages that this version would have noised, or reads, otherwise.
 
         Raises
         ------
         InputError
-            If they were.
+            If it would.
         """
-        if not self.has_noise(self.plain["noise"]):
-            raise InputError(f"This release was drawn by version "
-                             f"{self.plain['versions']['privacy_curves']} of this program, and "
+        drawn_by = self.plain["versions"]["privacy_curves"]
+        if (_comparable(drawn_by) < _comparable(self.mechanism.read_since)
+                or not self.has_noise(self.plain["noise"])):
+            raise InputError(f"This release was drawn by version {drawn_by} of this program, and "
                              "this one makes other numbers of it.", field="release",
                              hint="Use that version to make it again.")
 
@@ -294,6 +295,10 @@ def _mechanism(stated: Mapping[str, Any]) -> Mechanism:
 @lru_cache(maxsize=8)
 def _stand_in(public: str) -> Data:
     return _data_of(json.loads(public)).stand_in()
+
+
+def _comparable(version: str) -> tuple[int, ...]:
+    return tuple(int(part) for part in version.split("."))
 
 
 def versions() -> dict[str, str]:

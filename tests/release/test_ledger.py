@@ -32,11 +32,11 @@ def book(tmp_path):
     return Ledger(tmp_path / "deep" / "ledger.sqlite3")
 
 
-def own(rows=ROWS, high=100.0, header="id,time,value"):
+def own(rows=ROWS, high=100.0, header="id,time,value", last=5.0):
     text = "\n".join([header, *(",".join(map(str, row)) for row in rows)])
     table = read_table(text.encode())
     curves = read_curves(table, suggest_layout(table))
-    return Upload(curves=curves, declared=declare(0.0, high, 0.0, 5.0, "a manual",
+    return Upload(curves=curves, declared=declare(0.0, high, 0.0, last, "a manual",
                                                    **files.EVEN))
 
 
@@ -435,7 +435,7 @@ COPIES = {
 def test_a_changed_copy_is_noticed_by_its_people_whether_or_not_ids_changed(book, copy, names):
     first_release(book)
     rows = COPIES[copy](study())
-    source = own(rows if names is None else names(rows), 900.0)
+    source = own(rows if names is None else names(rows), 900.0, last=60.0)
     content, traces = content_of(source), source.traces()
     assert book.odometer(content) is None  # by the hash of all readings alone: other data
     result = book.known(content, traces)

@@ -173,7 +173,7 @@ def test_smooth_curves_at_few_common_times_are_not_warned_of(mechanism, m):
 
 @pytest.mark.parametrize("mechanism", few([NoisyGradientMean(), *METHODS]), ids=lambda one: one.key)
 def test_a_step_beyond_the_forecast_is_told_or_the_release_says_that_it_could_not_show_it(mechanism):
-    """By a sixth of the range, at 300 to 10000 curves."""
+    """By a sixth of the range, at 300 to 10000 curves; where nine of ten are told, no other says so."""
     budget = (Budget(2.0, 1e-6),)
 
     def step(times):
@@ -189,7 +189,7 @@ def test_a_step_beyond_the_forecast_is_told_or_the_release_says_that_it_could_no
         forecast, error = (np.sqrt(((each.values(POINTS) - mean(POINTS)) ** 2).mean())
                            for each, mean in ((expected, twin), (estimate, step)))
         if error > 1.6 * forecast:
-            assert estimate.is_doubted.mean() > 0.97
+            assert estimate.is_doubted.mean() > 0.8
 
 
 def test_a_release_that_would_show_a_step_does_not_say_that_it_could_not():
