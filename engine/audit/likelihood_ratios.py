@@ -201,8 +201,12 @@ class LikelihoodRatios:
         self.mechanism, self.pair, self.budget, self.claim = mechanism, pair, budget, claim
         self.seed = seed
         received, outputs = self._received(0, _PROBES, (seed, 2))
-        self.size = outputs.shape[1]
-        self.exact = self._behind(received, _PROBES)
+        self.size, probes = outputs.shape[1], _PROBES
+        self.at_once = min((len(message.values) for message in received), default=_PROBES)
+        if self.splits_draws:
+            probes = self.at_once
+            received, _ = self._received(0, probes, (seed, 2))
+        self.exact = self._behind(received, probes)
         self.differing = [k for k, exact in enumerate(self.exact)
                           if not np.array_equal(exact.first, exact.second)]
         self.follows = any(not _is_constant(self.exact[k]) for k in self.differing)
@@ -238,6 +242,11 @@ class LikelihoodRatios:
         """μ of Gaussian noise that hides the pair about as well as all messages together."""
         return self._mu
 
+    @property
+    def splits_draws(self) -> bool:
+        """Whether draws are worked on a few at a time, each few with messages of their own."""
+        return self.at_once < _PROBES
+
     def scored(self, side: int, draws: int, seed: tuple[int, ...]) -> Scored:
         """Scores of so many releases of one data set.
 
@@ -250,6 +259,16 @@ class LikelihoodRatios:
         seed : tuple of int
             Of the noise.
         """
+        if not self.splits_draws:
+            return self._scored(side, draws, seed)
+        each = [self._scored(side, self.at_once, (*seed, k))
+                for k in range(math.ceil(draws / self.at_once))]
+        score, outputs = (np.concatenate([getattr(few, name) for few in each])[:draws]
+                          for name in ("score", "outputs"))
+        losses = np.concatenate([np.broadcast_to(few.losses, self.at_once) for few in each])
+        return replace(each[0], score=score, outputs=outputs, losses=losses[:draws])
+
+    def _scored(self, side: int, draws: int, seed: tuple[int, ...]) -> Scored:
         received, outputs = self._received(side, draws, seed)
         exact = self._behind(received, draws) if self.follows else self.exact
         messages = [self._message(received[k], exact[k], draws) for k in self.differing]

@@ -5,6 +5,8 @@ R = 2, B = 2; point 0.37: ν = 0.75, R = 1, B = 2. Errors are exact, so they agr
 given. Both integrate on 2^15 midpoints, which moves curves with jumps by up to 3e-4.
 """
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -138,7 +140,8 @@ def test_slopes_have_three_digits(path):
     assert path.slope() == pytest.approx(SLOPES[path.key], abs=5e-4)
     if path.key in ("G3", "P3"):
         inner = {"G3": (1 / 32, -.90604), "P3": (1 / 64, -.84682)}[path.key]
-        assert path.slope(inner[0]) == pytest.approx(inner[1], abs=5e-4)
+        part = replace(path, x=tuple(x for x in path.x if x <= inner[0]))
+        assert part.slope() == pytest.approx(inner[1], abs=5e-4)
 
 
 def monte_carlo(mechanism, network, signal, repeats, budgets=None):
