@@ -202,7 +202,9 @@ class LikelihoodRatios:
         self.seed = seed
         received, outputs = self._received(0, _PROBES, (seed, 2))
         self.size, probes = outputs.shape[1], _PROBES
-        self.at_once = min((len(message.values) for message in received), default=_PROBES)
+        columns = [len(message.values) for message in received] or [_PROBES]
+        noise_free = max(columns) - _PROBES  # those behind the draws, never published
+        self.at_once = min(columns) - noise_free
         if self.splits_draws:
             probes = self.at_once
             received, _ = self._received(0, probes, (seed, 2))
