@@ -153,31 +153,21 @@ class CovarianceSummary(Summary[CurveData, ClippedCurves, CovarianceSmoothing]):
                  coefficients: Array) -> tuple[Caution, ...]:
         """Where smoothing leaves little of any covariance, or less of this than was forecast."""
         faded, shrunk = np.zeros((2, *coefficients.shape[:3]), dtype=bool)
+        usual = self._of_forecast(public.sizes)
         for k, plan in enumerate(plans):
             smoothing = plan.smoothings[0]
             if (len(plan.smoothings) == 1 and isinstance(smoothing, CovarianceSmoothing)
                     and (smoothing.pairs.shrink < 1).any()):
-                faded[k], shrunk[k] = self._lost(
-                    smoothing, coefficients[k], release.variances(public, plan), public.sizes)
+                faded[k], shrunk[k] = _lost(smoothing.pairs.shrink, usual, coefficients[k],
+                                            release.variances(public, plan))
         each = ((FADED, faded), (SHRUNK, shrunk & ~faded))
         return tuple(Caution(text, applies) for text, applies in each if applies.any())
 
-    def _lost(self, smoothing: CovarianceSmoothing, coefficients: Array, variances: Array,
-              sizes: Sizes) -> tuple[bool, NDArray[np.bool_]]:
-        """Whether smoothing leaves little of any covariance, and loses more of this than forecast.
-
-        The first follows from public numbers alone. For the second, coefficients of which at least
-        a tenth is left tell what was there. `variances` (r,) are those of their noise.
-        """
-        shrink, noise = smoothing.pairs.shrink, float(variances.sum())
+    def _of_forecast(self, sizes: Sizes) -> Array:
+        """The covariance behind the forecast, in response units: (r,)."""
         many = replace(Twin.of(self.facts, sizes), people=(_CURVES,))
-        curves = self.records(many.draw(1, np.random.default_rng(_SEED)))
-        usual = self.scale * self._second_moments(curves)
-        forecast = float((((1 - shrink) * usual) ** 2).sum())
-        taken = np.where(shrink > _SOME, 1 / np.maximum(shrink, _SOME) - 1, 0.0)
-        lost = (coefficients**2 - variances) @ taken**2
-        is_shrunk = lost + noise > _SHRUNK**2 * (forecast + noise)
-        return forecast > _FADED**2 * float((usual**2).sum()), np.asarray(is_shrunk)
+        return self.scale * self._second_moments(
+            self.records(many.draw(1, np.random.default_rng(_SEED))))
 
     def _second_moments(self, records: ClippedCurves) -> Array:
         """Coordinates of the second moments of one data set about their centre: (r,).
@@ -233,3 +223,18 @@ def second_moments(curves: Array, about: Array, radius: float) -> Array:
             shifted = (curves_of_repeat - m) * np.sqrt(w)[:, None]
             out[r, d] = shifted.T @ shifted / len(curves_of_repeat)
     return out
+
+
+def _lost(shrink: Array, usual: Array, coefficients: Array, variances: Array
+          ) -> tuple[bool, NDArray[np.bool_]]:
+    """Whether smoothing leaves little of any covariance, and loses more of this than forecast.
+
+    The first follows from public numbers alone. For the second, coefficients of which at least a
+    tenth is left tell what was there: `shrink` (r,) is what is left of each, `usual` (r,) those
+    behind the forecast, and `variances` (r,) are of the noise in `coefficients` (…, r).
+    """
+    noise, forecast = float(variances.sum()), float((((1 - shrink) * usual) ** 2).sum())
+    taken = np.where(shrink > _SOME, 1 / np.maximum(shrink, _SOME) - 1, 0.0)
+    lost = (coefficients**2 - variances) @ taken**2
+    is_shrunk = lost + noise > _SHRUNK**2 * (forecast + noise)
+    return forecast > _FADED**2 * float((usual**2).sum()), np.asarray(is_shrunk)

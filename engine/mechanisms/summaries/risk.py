@@ -184,15 +184,15 @@ class RiskSummary(Summary[SampleData, Array, Smoothing]):
             return ()
         noise = [math.sqrt(release.expected_error(public.sizes, plan.budgets, public.facts) or 0.0)
                  for plan in plans]
-        applies = np.stack([self._is_drawn_in(curves, deviation) for curves, deviation
-                            in zip(coefficients, noise, strict=True)])
+        applies = self._are_drawn_in(coefficients, np.array(noise)[:, None, None])
         return (Caution(DRAWN_IN, applies),) if applies.any() else ()
 
-    def _is_drawn_in(self, coefficients: Array, noise: float) -> NDArray[np.bool_]:
-        """Whether the penalty has drawn a released function further in than was forecast.
+    def _are_drawn_in(self, coefficients: Array, noise: Array) -> NDArray[np.bool_]:
+        """Whether the penalty has drawn released functions further in than was forecast.
 
         It leaves about the same share of all functions that a few bumps can draw, so that a release
-        tells what it was drawn in from. `noise` is root mean squared, in response units.
+        tells what it was drawn in from. `noise` (budgets, 1, 1) is root mean squared, in response
+        units.
         """
         points = self.grid.points[:, 0]
         known = LabelledTwin.predictor(points, self.is_of_classes)

@@ -153,9 +153,10 @@ def incidence_curves(table: CountTable, min_at_risk: float = MIN_SHOWN) -> list[
         enough = is_shown(table, life, min_at_risk)
         values, lowest, highest = (each.reshape(*life.counts.shape[:-1], -1) for each in (
             life.incidence, *life.incidence_extremes))
+        growth = _growth(table, early, jacobian)
         together = Limits(values, table.errors(jacobian),
                           np.concatenate([enough] * causes, axis=-1), _people(table),
-                          (lowest, highest), _growth(table, early, jacobian))
+                          (lowest, highest), growth)
         is_settled = together.is_settled.reshape(life.incidence.shape).all(axis=-2)
         drawn = np.concatenate(
             [enough & np.logical_and.accumulate(is_settled, axis=-1)] * causes, axis=-1)
@@ -166,7 +167,7 @@ def incidence_curves(table: CountTable, min_at_risk: float = MIN_SHOWN) -> list[
             limits = Limits(together.values[..., of_cause], together.errors[..., of_cause, :],
                             drawn[..., of_cause], together.people,
                             (lowest[..., of_cause], highest[..., of_cause]),
-                            _growth(table, early, jacobian)[..., of_cause])
+                            growth[..., of_cause])
             low, high = limits.monotone(together.simultaneous_width[..., of_cause], falls=False)
             each_low, each_high = limits.monotone(limits.pointwise_width, falls=False)
             curves.append(CountedCurve(
