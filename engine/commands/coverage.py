@@ -1,50 +1,57 @@
 """`coverage`: measures whether bands and intervals hold on data as they come.
 
-One table for each kind of estimate. Those of curves can be written into the notes.
+One table for each kind of estimate; each can be written into the notes.
 """
 
 from __future__ import annotations
 
 import argparse
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from engine.commands import arguments
 from engine.core.entrance import existing_file, text_of, write_whole
 from engine.core.errors import InputError
-from engine.topics.coefficients.coverage import covariate_coverage
-from engine.topics.coverage import counts as counts_table
-from engine.topics.coverage import percentiles as percentiles_table
-from engine.topics.coverage import sites as sites_table
-from engine.topics.coverage import table as coverage_table
-from engine.topics.regression.intervals import coverage_table as wavelet_coverage
-from engine.topics.sparse.coverage import sparse_coverage
+from engine.topics.coverage import counts, covariates, percentiles, sites, sparse, table, wavelets
 
 
 @dataclass(frozen=True)
 class Table:
-    """A table that can be written into the notes: its rows, how one is measured, and its marks."""
+    """A table of the notes.
+
+    Parameters
+    ----------
+    mark : str
+        Between whose marks it stands in a file.
+    repeats : int
+        Data sets of each row, unless others are asked for.
+    settings : function
+        Yields the settings of all rows.
+    measured : function
+        The row of a setting, from the number of repeats and a seed.
+    as_markdown : function
+        The text of rows.
+    """
 
     mark: str
+    repeats: int
     settings: Callable[[], Iterable[Any]]
     measured: Callable[[Any, int, int], Any]
     as_markdown: Callable[[list[Any]], str]
 
 
 _TABLES = {
-    "mean": Table("coverage", coverage_table.settings, coverage_table.measured,
-                  coverage_table.as_markdown),
-    "sites": Table("coverage of sites", sites_table.networks, sites_table.measured,
-                   sites_table.as_markdown),
-    "percentiles": Table("coverage of percentiles", percentiles_table.settings,
-                         percentiles_table.measured, percentiles_table.as_markdown),
-    "counts": Table("coverage of counts", counts_table.settings, counts_table.measured,
-                    counts_table.as_markdown)}
+    "mean": Table("coverage", 160, table.settings, table.measured, table.as_markdown),
+    **{name: Table(f"coverage of {name}", repeats, topic.settings, topic.measured,
+                   topic.as_markdown)
+       for name, repeats, topic in (("percentiles", 40, percentiles), ("counts", 400, counts),
+                                    ("covariates", 120, covariates), ("sparse", 400, sparse),
+                                    ("wavelets", 200, wavelets))},
+    "sites": Table("coverage of sites", 100, sites.networks, sites.measured, sites.as_markdown)}
+_ALL = "all"
 _MAX = 10_000  # repeats
-_OTHERS: dict[str, Callable[..., Sequence[Any]]] = {
-    "covariates": covariate_coverage, "sparse": sparse_coverage, "wavelets": wavelet_coverage}
 
 
 def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
@@ -52,59 +59,62 @@ def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     parser = commands.add_parser(
         "coverage", help="measure the coverage of confidence bands on uneven, sparse and skewed "
                          "data")
-    parser.add_argument("--of", choices=(*_TABLES, *_OTHERS), default="mean",
-                        help="mean curves, those of several sites, percentile or counting curves, "
-                             "effects of covariates, sparse or wavelet regression")
-    parser.add_argument("--repeats", type=int, default=60, help="data sets of each row")
+    parser.add_argument("--of", choices=(*_TABLES, _ALL), default="mean",
+                        help="mean curves, percentile or counting curves, effects of covariates, "
+                             "sparse or wavelet regression, mean curves of several sites, or all")
+    parser.add_argument("--repeats", type=int, help="data sets of each row")
     parser.add_argument("--seed", type=arguments.seed, default=1)
     parser.add_argument("--only", default="", metavar="WORD", help="rows whose label has this word")
-    parser.add_argument("--write", type=Path, metavar="FILE",
-                        help="put the table into this file, between its two marks")
+    parser.add_argument("--write", type=Path, nargs="+", default=[], metavar="FILE",
+                        help="put each table into the one of these files that has its two marks")
     parser.set_defaults(command=_run)
 
 
 def _run(options: argparse.Namespace) -> int:
-    if not 1 <= options.repeats <= _MAX:
+    if options.repeats is not None and not 1 <= options.repeats <= _MAX:
         raise InputError(f"“repeats” must lie between 1 and {_MAX}; got {options.repeats}.",
                          field="repeats")
-    if options.of in _OTHERS:
-        rows_of_others = _OTHERS[options.of](repeats=options.repeats, seed=options.seed)
-        print(_as_table(rows_of_others))
-        return 0
-    if options.write is not None:
-        existing_file(options.write, "write")  # before minutes of work
-    chosen = _TABLES[options.of]
-    table, holds = _measured(chosen, options)
-    if options.write is not None:
-        _write(options.write, table, chosen.mark)
-    return 0 if holds else 1
+    chosen = list(_TABLES.values()) if options.of == _ALL else [_TABLES[options.of]]
+    places = [_place(each.mark, options.write) for each in chosen]  # before minutes of work
+    all_hold = True
+    for each, place in zip(chosen, places, strict=True):
+        text, holds = _measured(each, options)
+        all_hold &= holds
+        if place is not None:
+            _write(place, text, each.mark)
+    return 0 if all_hold else 1
 
 
 def _measured(chosen: Table, options: argparse.Namespace) -> tuple[str, bool]:
     """The table, and whether every band holds; rows are printed as made."""
-    rows = []
+    repeats, rows = options.repeats or chosen.repeats, []
     for setting in chosen.settings():
         if options.only in setting.label:
-            rows.append(chosen.measured(setting, options.repeats, options.seed))
+            rows.append(chosen.measured(setting, repeats, options.seed))
             print(chosen.as_markdown(rows[-1:]).splitlines()[-1], flush=True)
     return chosen.as_markdown(rows), all(row.holds for row in rows)
 
 
-def _as_table(rows: Sequence[Any]) -> str:
-    """Records of one kind as a table, a column for each field."""
-    names = [field.name for field in fields(rows[0])]
-    cells = [[f"{value:.3g}" if isinstance(value, float) else str(value)
-              for value in (getattr(row, name) for name in names)] for row in rows]
-    heads = [name.replace("_", " ") for name in names]
-    lines = [heads, ["--"] * len(names), *cells]
-    return "\n".join("| " + " | ".join(line) + " |" for line in lines)
+def _marks(mark: str) -> tuple[str, str]:
+    return f"<!-- {mark}: start -->\n", f"<!-- {mark}: end -->\n"
 
 
-def _write(path: Path, table: str, name: str) -> None:
-    first, last = f"<!-- {name}: start -->\n", f"<!-- {name}: end -->\n"
+def _place(mark: str, files: Sequence[Path]) -> Path | None:
+    """The file that has both marks, if a table is to be written at all."""
+    if not files:
+        return None
+    first, last = _marks(mark)
+    for path in files:
+        text = text_of(str(existing_file(path, "write")), "write")
+        if 0 <= text.find(first) < text.find(last):
+            return path
+    raise InputError("No file has a place for the table.", field="write",
+                     hint=f"Put the lines {first.strip()} and {last.strip()} there.")
+
+
+def _write(path: Path, table_text: str, mark: str) -> None:
+    """Put a table between its marks, in the file as it stands now."""
+    first, last = _marks(mark)
     text = text_of(str(existing_file(path, "write")), "write")
-    start, end = text.find(first), text.find(last)
-    if not 0 <= start < end:
-        raise InputError("The file has no place for the table.", field="write",
-                         hint=f"Put the lines {first.strip()} and {last.strip()} there.")
-    write_whole(path, (text[:start] + first + table + text[end:]).encode(), "write")
+    before, after = text.index(first) + len(first), text.index(last)
+    write_whole(path, (text[:before] + table_text + text[after:]).encode(), "write")

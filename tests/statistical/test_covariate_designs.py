@@ -10,7 +10,7 @@ from engine.core.random_streams import generator
 from engine.core.types import Budget
 from engine.mechanisms.adaptive_coefficients import AdaptiveCoefficients
 from engine.sources.coefficient_curves import CoefficientCurves
-from engine.topics.coefficients.coverage import DESIGNS, covariate_coverage
+from engine.topics.coverage.covariates import DESIGNS, covariate_coverage
 
 REPEATS = 16
 TABLE_DESIGNS = {name: changes for name, changes in DESIGNS.items()

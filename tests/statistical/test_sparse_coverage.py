@@ -25,7 +25,7 @@ from engine.mechanisms.sparse_heterogeneous import SparseHeterogeneous
 from engine.mechanisms.sparse_inference import SparseInference
 from engine.simulation.metrics import entry_coverage
 from engine.sources.sparse_rows import SparseRows
-from engine.topics.sparse.coverage import sparse_coverage
+from engine.topics.coverage.sparse import sparse_coverage
 from tests.heavy import few
 
 FEASIBLE = SparseRows(n_curves=200_000, n_servers=10, n_features=100, n_shared=5)

@@ -17,7 +17,8 @@ from engine.numerics.signals import SIGNALS, signal
 from engine.numerics.wavelet_bases import WaveletBasis
 from engine.sources.regression_points import RegressionPoints
 from engine.topics.coverage import answer as coverage_topic
-from engine.topics.regression.intervals import coverage_table, stated
+from engine.topics.coverage import wavelets as coverage_of_wavelets
+from engine.topics.regression.intervals import stated
 
 SOURCE = RegressionPoints(n_curves=16_000, n_servers=4)
 BUDGETS = (Budget(1.0, 1e-5),) * 4
@@ -178,10 +179,11 @@ def test_what_a_basis_leaves_out_is_the_curve_less_its_projection(name):
 @pytest.mark.slow
 def test_every_interval_that_is_given_covers_and_jumps_get_none():
     """100 data sets for each row: 90 % less five standard errors of a share is 75 %."""
-    rows = coverage_table(sizes=(2000, 16_000), repeats=100)
+    rows = [coverage_of_wavelets.measured(setting, 100, seed=1)
+            for setting in coverage_of_wavelets.settings() if setting.n <= 16_000]
     assert len(rows) == 16
     for row in rows:
         assert row.refusal or row.coverage > 0.9 - 5 * 0.03
-    assert all(row.refusal for row in rows if row.signal == "blocks" and "whole" in row.estimator)
-    cusp = [row for row in rows if row.signal == "cusp" and "points" in row.estimator]
+    assert all(row.refusal for row in rows if row.setting.signal == "blocks" and not row.setting.is_pointwise)
+    cusp = [row for row in rows if row.setting.signal == "cusp" and row.setting.is_pointwise]
     assert all(row.coverage > row.without_bias and not row.refusal for row in cusp)

@@ -138,15 +138,21 @@ def measured(setting: CurveSetting, repeats: int, seed: int) -> Row:
     sizes = AdaptiveMean().feasibility(setting.source.sizes, (setting.budget,)).effective_size
     return Row(setting, sizes, float(np.sqrt(squared.mean())), float(np.sqrt(plain.mean())),
                _mean(at_times[clear]), _mean(whole[clear]), float(warned.mean()),
-               _standard_error(at_times[clear]), _standard_error(whole[clear]))
+               standard_error(at_times[clear]), standard_error(whole[clear]))
 
 
 def _mean(values: Array) -> float:
     return float(values.mean()) if len(values) else float("nan")
 
 
-def _standard_error(shares: Array) -> float:
-    """Of the mean of shares; without limit if there are fewer than two."""
+def standard_error(shares: Array) -> float:
+    """Of the mean of shares; without limit if there are fewer than two.
+
+    Parameters
+    ----------
+    shares : (repeats,)
+        Of each data set.
+    """
     return float(shares.std(ddof=1) / np.sqrt(len(shares))) if len(shares) > 1 else math.inf
 
 
@@ -204,9 +210,15 @@ def _cells(row: Row) -> Sequence[str]:
     sizes = row.setting.source.sizes
     return (row.setting.label, f"{sizes.n_curves}", f"{sizes.fewest_per_curve}",
             f"{row.setting.epsilon:g}", f"{row.effective_size:.0f}", f"{row.error:.3g}",
-            f"{row.without_privacy:.3g}", _share(row.pointwise), _share(row.simultaneous),
+            f"{row.without_privacy:.3g}", share_text(row.pointwise), share_text(row.simultaneous),
             f"{row.warned:.0%}".replace("%", " %"))
 
 
-def _share(value: float) -> str:
+def share_text(value: float) -> str:
+    """A share between 0 and 1 as a cell; a dash where there is none.
+
+    Parameters
+    ----------
+    value : float
+    """
     return "–" if np.isnan(value) else f"{value:.2f}".lstrip("0") if value < 1 else "1.00"
