@@ -76,6 +76,9 @@ def _run(options: argparse.Namespace) -> int:
                          field="repeats")
     chosen = list(_TABLES.values()) if options.of == _ALL else [_TABLES[options.of]]
     places = [_place(each.mark, options.write) for each in chosen]  # before minutes of work
+    if options.only and options.write:
+        raise InputError("A table is written whole, not with some of its rows.", field="only",
+                         hint="Leave out either --only or --write.")
     all_hold = True
     for each, place in zip(chosen, places, strict=True):
         text, holds = _measured(each, options)
