@@ -9,7 +9,7 @@ from engine import lessons
 from engine.core.tasks import DataType
 from engine.core.types import Budget
 from engine.exports import code_for
-from engine.language.numbers import number
+from engine.language.numbers import in_unit
 from engine.questions import ask, kinds
 from engine.release import ledger
 from engine.release.data_content import content_of
@@ -20,6 +20,7 @@ from engine.topics.audit import answer as audit_topic
 from engine.topics.audit import words as audit_words
 from engine.topics.coverage import answer as coverage_topic
 from engine.topics.coverage.question import limits
+from engine.topics.reuse.answer import FACTS
 from engine.uploads.facts import StatedCovariate, declare_rows
 from engine.uploads.layout import Layout, suggest_layout
 from engine.uploads.own_file import OwnFile
@@ -94,7 +95,7 @@ def test_code_of_repetitions_and_of_reused_noise_gives_what_the_page_shows(look,
     result = numbers(by_script)
     if "reuse" in token:
         off = result["what the formula gives, off by at most"]
-        assert f"off by up to **{number(off)}**" in said
+        assert in_unit(off, FACTS.value_unit) in said
     else:
         page = visit("audit", token)
         page.button(key="audit_repeat").click().run()
