@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from engine.core.random_streams import DATA_STREAM, NOISE_STREAM, generator
 from engine.core.types import Budget, Estimate
+from engine.language.numbers import number
 from engine.mechanisms.families.sparse.averages import sample_moments
 from engine.mechanisms.families.sparse.corrections import two_sided_p_values
 from engine.mechanisms.sparse_inference import SparseInference
@@ -229,5 +230,5 @@ def as_markdown(rows: list[SparseCoverage]) -> str:
 def _cells(row: SparseCoverage) -> Sequence[str]:
     setting = row.setting
     return (setting.label, f"{setting.n_rows}", f"{setting.epsilon:g}",
-            f"{row.error / row.least_squares:.3g}",
+            number(row.error / row.least_squares),
             *map(share_text, (row.warned, row.refused, row.on, row.off, row.joint, row.below)))
