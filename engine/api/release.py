@@ -21,7 +21,7 @@ from engine.release.certified import ReleaseCost
 from engine.release.ledger import Ledger
 from engine.release.published import Published
 from engine.sources import Source
-from engine.topics.release.preview import ReleasePreview, release_preview
+from engine.topics.release.preview import ReleasePreview, preview_before, release_preview
 
 
 @dataclass(frozen=True, eq=False)
@@ -189,7 +189,8 @@ def release(source: Source[Data], mechanism: Mechanism, budget: Budget, name: st
             total: Budget | None = None, same_people: bool | None = None) -> Published:
     """Publish once: the ledger is charged, noise is drawn, and nothing takes it back.
 
-    The same data, method, budget and name once more give the same release, at no charge.
+    The same data, method, budget and name once more give the same release, at no charge. What
+    `preview` forecasts of the error stands beside it.
 
     Parameters
     ----------
@@ -217,7 +218,11 @@ def release(source: Source[Data], mechanism: Mechanism, budget: Budget, name: st
     InputError
         If it may not be published, or would overrun the total: nothing is charged then.
     """
-    return published.publish(source, mechanism, budget, ledger, name, total, same_people)
+    expected = preview_before(source, mechanism, budget,
+                              published.release_cost(source, mechanism, budget))
+    return published.publish(
+        source, mechanism, budget, ledger, name, total, same_people,
+        None if expected is None else expected.forecast(mechanism.main_task.key))
 
 
 def release_again(ledger: Ledger, release_id: str) -> Published:

@@ -25,6 +25,7 @@ from engine.release.request import Request
 from engine.simulation import scenario
 from engine.sources import Source
 from engine.topics.release import words
+from engine.topics.release.preview import preview_before
 from engine.uploads.source import UploadedData
 
 
@@ -135,8 +136,14 @@ def _single(options: argparse.Namespace, ledger: Ledger, request: Request, name:
     for line in stated.lines_before(request.source.facts, request.source.sizes,
                                     request.mechanism.main_task.data is DataType.CURVES):
         print(line)
+    preview = None
     if earlier is not None:
         print(sentences.asked_before(earlier))
+    else:
+        preview = preview_before(request.source, request.mechanism, request.budget, cost)
+    if preview is not None:
+        for line in words.in_lines(preview, request.mechanism.main_task.key):
+            print(line.replace("**", ""))
     if not options.yes:
         print("Nothing was published. Add --yes to publish and write to the ledger: it cannot be "
               "taken back." if earlier is None else
@@ -148,8 +155,9 @@ def _single(options: argparse.Namespace, ledger: Ledger, request: Request, name:
     if known is not None and same:
         before = known.odometer
     total = total_of(options, request.source.sizes.n_curves, before)
-    release = published.publish(request.source, request.mechanism, request.budget, ledger, name,
-                                total, same)
+    release = published.publish(
+        request.source, request.mechanism, request.budget, ledger, name, total, same,
+        None if preview is None else preview.forecast(request.mechanism.main_task.key))
     _write(out, release)
     if cards is not None:
         cards.append(release.card)

@@ -12,7 +12,7 @@ import pytest
 
 from engine import __main__
 from engine.core.types import Budget, PublicFacts
-from engine.language.numbers import at_most_percent, percent
+from engine.language.numbers import at_most_percent, in_unit, percent
 from engine.mechanisms import mechanisms
 from engine.privacy import risk
 from engine.privacy.feasibility import Feasibility
@@ -168,10 +168,21 @@ def request(tmp_path, **changed):
             "--out", str(tmp_path / "out")]
 
 
+def test_the_error_that_is_forecast_before_stands_in_the_report_and_the_card(tmp_path, capsys):
+    main = __main__.main
+    assert main(request(tmp_path)) == 2
+    before = capsys.readouterr().out
+    assert main([*request(tmp_path), "--yes"]) == 0
+    card = json.loads((tmp_path / "out" / "guarantee.json").read_text())
+    expected = in_unit(card["accuracy"]["forecast"]["root_mean_squared_error"], "cm")
+    assert expected in before and expected in (tmp_path / "out" / "release.html").read_text()
+
+
 def test_without_yes_the_cost_is_shown_and_nothing_is_charged(tmp_path, capsys):
     assert __main__.main(request(tmp_path)) == 2
     out, problem = capsys.readouterr()
     assert "Certified: ε = 2" in out
+    assert "forecast" in out and "three peaks" in out  # how far off, and what survives
     assert "Nothing was published" in problem
     assert not (tmp_path / "ledger").exists()
     assert not (tmp_path / "out").exists()

@@ -13,6 +13,8 @@ from engine.core.types import Budget, Covariate, Design, PublicFacts, Sizes, Tim
 from engine.language import numbers
 from engine.mechanisms import mechanisms
 from engine.privacy.feasibility import Feasibility
+from engine.sources.twin import Twin
+from engine.topics.planning.answer import Setting, measure
 from engine.topics.release import charts, words
 from engine.topics.release.preview import PEAKS, peaks_shown, release_preview
 from tests.heavy import few
@@ -32,7 +34,7 @@ def seen(epsilon=2.0, sizes=SIZES, facts=FACTS, mechanism=ADAPTIVE, delta=1e-6):
 def test_nothing_that_can_hold_an_observation_is_given_to_it():
     result = typing.get_type_hints(release_preview)
     assert (result["facts"], result["sizes"]) == (PublicFacts, Sizes)
-    assert set(result) == {"facts", "sizes", "mechanism", "budget", "seed", "return"}
+    assert set(result) == {"facts", "sizes", "mechanism", "budget", "seed", "requested", "return"}
 
 
 def test_the_release_has_its_band_and_lies_in_the_stated_unit():
@@ -41,7 +43,21 @@ def test_the_release_has_its_band_and_lies_in_the_stated_unit():
     assert result.band and (curve.low < curve.released).all() and (curve.released < curve.high).all()
     assert result.points[0] == 2 and result.points[-1] == 18
     assert curve.truth.min() > 60 and curve.truth.max() < 210
-    assert result.errors.shape == (20,) and 0 < result.error < result.within
+    assert result.errors.shape == (100,) and 0 < result.error < result.within
+
+
+@pytest.mark.parametrize("key", few([cls.key for cls in mechanisms.for_task("mean_function")]))
+@pytest.mark.parametrize("design", [
+    Design(), Design.common([0.1, 0.3, 0.6, 0.9]), Design(law=TimeLaw.UNKNOWN)],
+    ids=["even", "common", "unknown"])
+def test_a_plan_of_the_same_data_shows_the_same_error(key, design):
+    """Whatever certification leaves of the budget."""
+    facts, sizes = replace(FACTS, design=design, observations_per_curve=4), Sizes((150,), 600, 4)
+    mechanism = mechanisms.build(key, {})
+    budget = Budget(3.0, mechanism.delta(150, None).value)
+    preview = release_preview(facts, sizes, mechanism, Budget(2.99, budget.delta), 1, budget)
+    planned = measure(Setting.of(Twin.of(facts, sizes), mechanism, 3.0), 1)
+    assert (preview.error, preview.within) == pytest.approx((planned.error, planned.within))
 
 
 def test_picture_and_sentence_forecast_one_error_and_the_band_that_will_be_published():
@@ -175,9 +191,15 @@ def test_the_forecast_of_an_average_number_counts_that_other_people_might_have_b
 
 
 def test_an_error_is_the_distance_from_the_truth_of_the_twin():
-    result = seen(2.0)
-    first = result.curves[0]
-    assert result.errors[0] == pytest.approx(np.sqrt(((first.released - first.truth) ** 2).mean()))
+    aged = replace(FACTS, covariates=(Covariate("age", 0, 100),))
+    density = seen(2.0, SIZES, aged, mechanisms.build("iclp", {"task": "density"}), 0.0)
+    assert density.errors[0] == pytest.approx(_distance(density.curves[0]))
+    mean = seen(2.0)  # its errors are those of more releases than the picture has
+    assert mean.errors.min() < _distance(mean.curves[0]) < mean.errors.max()
+
+
+def _distance(curve):
+    return np.sqrt(((curve.released - curve.truth) ** 2).mean())
 
 
 def test_sizes_that_are_too_large_to_simulate_are_refused_with_what_still_holds():

@@ -8,6 +8,7 @@ its band, as often as one likes and at no cost.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any, cast
@@ -18,7 +19,7 @@ from engine.core.bands import holds_a_constant, least_change
 from engine.core.errors import InputError
 from engine.core.grids import drawing_grid
 from engine.core.random_streams import DATA_STREAM, NOISE_STREAM, generator
-from engine.core.tasks import Argument, DataType
+from engine.core.tasks import TASKS, Argument, DataType
 from engine.core.types import Array, Budget, Data, Estimate, PublicFacts, Sizes
 from engine.language import quality
 from engine.mechanisms import Mechanism
@@ -26,13 +27,18 @@ from engine.mechanisms.noisy_counts import NoisyCounts
 from engine.mechanisms.percentile_curves import PercentileCurves, TimeInRanges
 from engine.privacy.feasibility import Feasibility, verdict
 from engine.release import sentences
+from engine.release.certified import ReleaseCost
 from engine.release.counts import curves_in, first_table
 from engine.release.functions import axes_of
+from engine.release.plan import Forecast
 from engine.release.uncertainty import STAIRCASE, ReleasedBand, band_of
-from engine.simulation.metrics import within
-from engine.sources.twin import SimulatedTwin
+from engine.simulation.metrics import distances, totals, within
+from engine.simulation.studies import Study
+from engine.sources import Source
+from engine.sources.twin import SimulatedTwin, Twin
 from engine.sources.twins import ReadingTwin, twin_of
 
+SEED = 1  # of pages, too, until somebody changes it
 MAX_OBSERVATIONS = 2_000_000  # of one simulated data set
 PEAKS = 3  # of the simulated curve of which is asked how many a release shows
 _RELEASES = 20  # behind the error
@@ -145,9 +151,21 @@ class ReleasePreview:
         """In 95 % of releases the error is below this."""
         return float(within(self.errors))
 
+    def forecast(self, task: str) -> Forecast | None:
+        """What stands beside the release that is made; None where no error is known.
+
+        Parameters
+        ----------
+        task : str
+            Its key; results of some tasks are not in the unit of values.
+        """
+        unit = self.facts.value_unit if TASKS[task].has_value_unit else ""
+        is_known = math.isfinite(self.error) and math.isfinite(self.within)
+        return Forecast(self.error, self.within, unit) if is_known else None
+
 
 def release_preview(facts: PublicFacts, sizes: Sizes, mechanism: Mechanism, budget: Budget,
-                    seed: int) -> ReleasePreview:
+                    seed: int, requested: Budget | None = None) -> ReleasePreview:
     """Simulate data from stated facts and release them.
 
     Parameters
@@ -158,6 +176,9 @@ def release_preview(facts: PublicFacts, sizes: Sizes, mechanism: Mechanism, budg
         The one that the rehearsal plans the mechanism with.
     seed : int
         Of the simulation; a release has none.
+    requested : Budget, optional
+        The one that was asked for, of which certification leaves all but a thousandth. Errors of a
+        mean curve are those of its study, which a plan of the same data shows. Default: `budget`.
 
     Raises
     ------
@@ -176,10 +197,10 @@ def release_preview(facts: PublicFacts, sizes: Sizes, mechanism: Mechanism, budg
     points, scale = _points(facts, mechanism, grid)
     # (1, repeats, draws[, functions], places)
     released = _values(estimate, mechanism, grid) * scale
-    difference = released[0] - study.truths[:, None] * scale
-    squared = (difference**2).mean(axis=-1)
-    if estimate.functions:
-        squared = squared.sum(axis=-1)
+    if isinstance(twin, Twin) and mechanism.tasks & twin.tasks:
+        errors = _errors_of_study(twin, mechanism, requested or budget, seed)
+    else:
+        errors = _errors(released[0] - study.truths[:, None] * scale, bool(estimate.functions))
     peaks, height = _peaks(twin, mechanism, budget, seed)
     band = estimate.band_kind
     names = estimate.functions or (mechanism.estimand.quantity
@@ -196,7 +217,7 @@ def release_preview(facts: PublicFacts, sizes: Sizes, mechanism: Mechanism, budg
     released_band = _band(estimate, points, scale)
     return ReleasePreview(
         facts=facts, points=points, curves=curves, band=band,
-        errors=np.sqrt(squared.ravel()), verdict=mechanism.feasibility(sizes, (budget,)),
+        errors=errors, verdict=mechanism.feasibility(sizes, (budget,)),
         peaks=peaks, peak_height=height * scale,
         warnings=_warnings(estimate, facts, ends),
         percentiles=PreviewedPercentiles.of(mechanism, estimate, facts),
@@ -204,6 +225,42 @@ def release_preview(facts: PublicFacts, sizes: Sizes, mechanism: Mechanism, budg
         is_flat=share_flat > 0.5,
         half_width=None if released_band is None else released_band.half_width,
         at_times=0.0 if released_band is None else released_band.at_times)
+
+
+def preview_before(source: Source[Data], mechanism: Mechanism, budget: Budget, cost: ReleaseCost,
+                   seed: int = SEED) -> ReleasePreview | None:
+    """The preview of what is about to be published; None of data too large to be simulated.
+
+    Parameters
+    ----------
+    source : Source
+        Of which only facts and sizes are looked at.
+    mechanism : Mechanism
+    budget : Budget
+        The one that was asked for.
+    cost : ReleaseCost
+        Of this release.
+    seed : int
+        Of the simulation.
+    """
+    if source.sizes.n_observations > MAX_OBSERVATIONS:
+        return None
+    return release_preview(source.facts, source.sizes, mechanism, cost.inner_budgets[0], seed,
+                           budget)
+
+
+def _errors_of_study(twin: Twin, mechanism: Mechanism, budget: Budget, seed: int) -> Array:
+    """Root mean squared distances of the releases of the twin's study: (releases,)."""
+    study, budgets = Study(twin, mechanism, seed), [(budget,)]
+    data = study.data()
+    by_function = distances(study.squared_errors(data, study.released(data, budgets), budgets))
+    return totals(by_function).ravel()
+
+
+def _errors(differences: Array, has_functions: bool) -> Array:
+    """Root mean squares over places, (repeats, draws[, functions], places): (releases,)."""
+    squared = (differences**2).mean(axis=-1)
+    return np.asarray(np.sqrt(squared.sum(axis=-1) if has_functions else squared).ravel())
 
 
 def _band(estimate: Estimate, points: Array, scale: float) -> ReleasedBand | None:

@@ -86,6 +86,19 @@ def error(preview: ReleasePreview, task: str) -> str:
             f"forecast.{' ' + FOR_SMOOTH_CURVES if is_over_time else ''}")
 
 
+def in_lines(preview: ReleasePreview, task: str) -> list[str]:
+    """All that a preview says, for where nothing can be drawn.
+
+    Parameters
+    ----------
+    preview, task
+        As for `error`.
+    """
+    return [each for each in (about(preview.facts), error(preview, task),
+                              survives(preview, task), *certain(preview),
+                              *possible(preview)) if each]
+
+
 def survives(preview: ReleasePreview, task: str) -> str:
     """What of a shape can be seen at this ε.
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Iterable, Sequence
 from functools import cached_property, partial
 from string import ascii_lowercase
@@ -169,12 +168,10 @@ def _forecast(choice: Choice, part: Source, cost: ReleaseCost) -> Forecast | Non
         return None
     try:
         preview = run.at_once(release_preview, part.facts, part.sizes, choice.mechanism,
-                              cost.inner_budgets[0], session.current().seed)
+                              cost.inner_budgets[0], session.current().seed, choice.budget)
     except InputError:  # too large to simulate: the preview says so
         return None
-    unit = part.facts.value_unit if TASKS[choice.what].has_value_unit else ""
-    is_known = math.isfinite(preview.error) and math.isfinite(preview.within)
-    return Forecast(preview.error, preview.within, unit) if is_known else None
+    return preview.forecast(choice.what)
 
 
 def what(choice: Choice) -> None:

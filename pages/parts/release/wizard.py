@@ -197,7 +197,8 @@ def preview(choice: Choice, cost: ReleaseCost | None) -> None:
         st.markdown(words.about(facts))
         try:
             simulated = run.at_once(release_preview, facts, choice.source.sizes, choice.mechanism,
-                                    cost.inner_budgets[0], session.current().seed)
+                                    cost.inner_budgets[0], session.current().seed,
+                                    choice.budget)
         except InputError as problem:
             st.info(controls.message(problem), icon=":material/info:")
             return
