@@ -55,7 +55,7 @@ from pages.shared.state.pins import Pin
 from tests.conftest import fewer_data_sets
 from tests.few import FEW_DATA_SETS, VERY_FEW_DATA_SETS
 from tests.heavy import all_but, few
-from tests.pages.opening import visit
+from tests.pages.opening import own_curves, visit
 from tests.pages.reading import components, words
 
 TASK = "mean_function"
@@ -562,3 +562,13 @@ def test_privacy_never_seems_to_help_in_any_registered_scenario(source, mechanis
         assert worst_gain(source, mechanism) < 3
     except InputError:
         pytest.skip("the method refuses these curves")
+
+
+def test_an_own_file_has_one_error_where_it_is_planned_with_and_where_it_is_published():
+    mine = own_curves()
+    planned = visit("plan", "unknown-error~epsilon-3", upload=mine, show_upload=True)
+    published = visit("publish", "step-preview~epsilon-3", upload=mine, show_upload=True)
+    measured = planning_topic.measure(planning_topic.Setting.of(mine, AdaptiveMean(), 3.0), 1)
+    error, within = (numbers.in_unit(each, "cm") for each in (measured.error, measured.within))
+    assert error in words(planned)
+    assert error in words(published) and within in words(published)
