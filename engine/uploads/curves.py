@@ -41,7 +41,7 @@ from engine.uploads.design import moved_to_common
 from engine.uploads.doubts import doubts, doubts_of_bounds, doubts_of_people, doubts_of_period
 from engine.uploads.groups import groups_of_curves
 from engine.uploads.layout import FEW_TIMES, KINDS, Layout, check_roles
-from engine.uploads.misfits import check_covariates, check_fit
+from engine.uploads.misfits import check_covariates, check_fit, remarks_on_codes
 from engine.uploads.regressors import check_regressors
 from engine.uploads.source import UploadedData
 from engine.uploads.spellings import check_spellings
@@ -611,7 +611,8 @@ class Upload(UploadedData[CurveData]):
             "out where each group is published on its own.": self.n_in_no_group,
             f"{counted(covariates, 'number')} of columns that may explain the curves lay outside "
             "what you stated: moved to the nearest bound.": covariates}
-        return [remark for remark, count in applies.items() if count]
+        return [*(remark for remark, count in applies.items() if count), *remarks_on_codes(
+            self.curves.values, stated.value_low, stated.value_high, uncapital(stated.value_name))]
 
     @property
     def n_clipped(self) -> ClippedInCurves:

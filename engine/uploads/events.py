@@ -1,7 +1,10 @@
 """Times and how they ended from a person's own table, with the facts they state, as a source.
 
-One person is one row. Of several rows of one person, which only a column of ids can show, the first
-in the file counts; how many were set aside is for the holder alone. A row is never left out because
+One person has one time. Several rows of one person, which only a column of ids can show, are read
+where they say the same, or are intervals from start to stop, one after the other, of which the last
+says how it ended; other times of one person are refused. Of several values or scores of one person
+the first in the file counts; how many were set aside is for the holder alone. All of this follows
+from the rows of that person. A row is never left out because
 of what it holds: what a strange time or status counts as is said by
 `engine.numerics.counts.cells`, row by row. People who come under observation late (left truncation)
 are not taken: entries and exits released together would have sensitivity 4.
@@ -19,15 +22,23 @@ import numpy as np
 from engine.core.errors import InputError
 from engine.core.identity import Traces, named_once, people_in_order
 from engine.core.lists import counted, listed, shortened
+from engine.core.names import uncapital
 from engine.core.tasks import DataType
 from engine.core.types import Array, DataKind, EventData, EventFacts, Sizes
 from engine.numerics.counts.cells import Counted
 from engine.numerics.counts.estimands import ESTIMANDS
-from engine.uploads.columns import Integers, Observations, in_order, order_by_person, people_of
+from engine.uploads.columns import (
+    Integers,
+    Observations,
+    People,
+    in_order,
+    order_by_person,
+    people_of,
+)
 from engine.uploads.conversions import CALENDAR, Dates, Kind, check_not_compact
 from engine.uploads.facts import stated_bounds
 from engine.uploads.layout import Layout, check_one_role_each, plain_name, repeated
-from engine.uploads.misfits import check_follow_up, check_numbers
+from engine.uploads.misfits import check_follow_up, check_numbers, remarks_on_codes
 from engine.uploads.rows import MAX_ROWS
 from engine.uploads.source import UploadedData
 from engine.uploads.spellings import check_spellings
@@ -258,7 +269,8 @@ def read_events(table: Table, columns: EventColumns) -> EventTable:
     InputError
         If a column is missing or has two roles, the times hold no number at all or numbers in
         another form, such as 1,095, dates are ambiguous or have no start, no stated text is in its
-        column or another spelling of one, or there are too few or too many rows.
+        column or another spelling of one, somebody has several times that are no intervals one
+        after the other, or there are too few or too many rows.
 
     Examples
     --------
@@ -277,37 +289,90 @@ def read_events(table: Table, columns: EventColumns) -> EventTable:
     layout = Layout(columns.id and table.find(columns.id),
                     server=columns.server and table.find(columns.server))
     people = people_of(table, layout, notes)
-    first = np.unique(people.person, return_index=True)[1]  # (n,): the first row of each person
-    if len(first) < table.n_rows:
-        notes.append(f"{counted(table.n_rows - len(first), 'further row')} of people who have "
-                     "several: the first of each counts")
-    time = _times(table, columns, notes)
+    spans = _times(table, columns, notes)
     status = np.ones(table.n_rows, dtype=np.int64)
     if columns.status is not None:
         status = _coded(table, columns.status, columns.events, "events", notes)
         if columns.counted is Counted.LABELS:
             status = np.minimum(status, 1)
+    codes = (np.zeros(table.n_rows, dtype=np.int64) if columns.group is None else
+             _coded(table, columns.group, columns.groups, "groups", notes))
+    first, last = _rows_that_count(people, spans, status, codes, columns, notes)
+    with np.errstate(invalid="ignore"):
+        time = spans.end[last] - spans.start[first]
+    status, codes = status[last], codes[first]
     group = None
     if columns.group is not None:
-        codes = _coded(table, columns.group, columns.groups, "groups", notes)
-        others = int((codes[first] < 1).sum())
+        others = int((codes < 1).sum())
         if others:
             notes.append(f"in neither group: {others:,} people, who count in "
                          f"“{shortened(columns.groups[0])}”")
         group = np.maximum(codes - 1, 0)
-    notes += _doubtful(time[first], status[first], columns)
+    notes += _doubtful(time, status, columns)
     if unused := columns.unused(table):
         notes.append(f"not used: {listed(unused)}")
     order = order_by_person(people.server, people.ids)
-    rows = first[order]
     return EventTable(
-        time=time[rows], status=status[rows], group=None if group is None else group[rows],
+        time=time[order], status=status[order], group=None if group is None else group[order],
         counted=columns.counted, notes=tuple(notes),
         **in_order(table, layout, order, people.server, people.ids, np.empty((len(first), 0))))
 
 
-def _times(table: Table, columns: EventColumns, notes: list[str]) -> Array:
-    """Times, values or scores of all rows; of two dates the days between them: (rows,)."""
+class _Spans(NamedTuple):
+    """Where the time of each row starts and ends (rows,), and the gap that two may have: a day."""
+
+    start: Array
+    end: Array
+    gap: float = 0.0
+
+
+def _rows_that_count(people: People, spans: _Spans, status: Integers, group: Integers,
+                     columns: EventColumns, notes: list[str]) -> tuple[Integers, Integers]:
+    """The rows at which the time of each person begins and ends: (n,) each, mostly the same."""
+    person = people.person
+    first = np.unique(person, return_index=True)[1]
+    further = len(person) - len(first)
+    if not further:
+        return first, first
+    whose = first[person]
+    agree = [np.array_equal(cells, cells[whose], equal_nan=True)
+             for cells in (spans.start, spans.end, status, group)]
+    if columns.counted is not Counted.OUTCOMES or all(agree):
+        notes.append(f"{counted(further, 'further row')} of people who have several: the first of "
+                     "each counts")
+        return first, first
+    order = np.lexsort((spans.end, spans.start, person))
+    if columns.start is None or not agree[-1] or not _are_intervals(
+            person[order], _Spans(spans.start[order], spans.end[order], spans.gap), status[order]):
+        raise InputError(
+            f"{int((people.rows > 1).sum()):,} of {len(first):,} people have several rows that are "
+            "not intervals one after the other, with the event in the last.",
+            field="id", hint="Keep one row of each person: until the first event, or the end of "
+            "observation. Or give each interval its start and its stop, without gaps or overlaps, "
+            "and one group to a person.")
+    notes.append(f"{counted(further, 'further row')} of people who have several: read as intervals "
+                 "one after the other, from the first start to the last stop")
+    ends = np.cumsum(people.rows)
+    return order[ends - people.rows], order[ends - 1]
+
+
+def _are_intervals(person: Integers, spans: _Spans, status: Integers) -> bool:
+    """Whether rows that are in order of people and starts join, without an event before the last.
+
+    Intervals of dates may begin on the day after the one before has ended.
+    """
+    start, end, longest = spans
+    is_next = person[1:] == person[:-1]
+    several = np.append(is_next, False) | np.append(False, is_next)
+    with np.errstate(invalid="ignore"):
+        gaps = (start[1:] - end[:-1])[is_next]
+    rounding = 1e-9 * np.abs(end[np.isfinite(end)]).max(initial=1.0)
+    return bool((end > start)[several].all() and (gaps >= -rounding).all()
+                and (gaps <= longest + rounding).all() and (status[:-1][is_next] < 1).all())
+
+
+def _times(table: Table, columns: EventColumns, notes: list[str]) -> _Spans:
+    """Starts and ends of all rows; from 0 to times, values or scores without starts."""
     end = _numbers(table, columns.time, columns.counted)
     if columns.start is None:
         if end.conversion and columns.counted is Counted.OUTCOMES and "dates" in end.conversion:
@@ -317,7 +382,7 @@ def _times(table: Table, columns: EventColumns, notes: list[str]) -> Array:
                              "observation.")
         if end.conversion:
             notes.append(end.conversion)
-        return end.values
+        return _Spans(np.zeros(table.n_rows), end.values)
     start = _numbers(table, columns.start, columns.counted)
     if start.kind != end.kind:
         held = {Kind.DATES: "dates", Kind.CLOCK: "clock times"}
@@ -326,11 +391,11 @@ def _times(table: Table, columns: EventColumns, notes: list[str]) -> Array:
         raise InputError(f"Of “{shortened(columns.start)}” and “{shortened(columns.time)}” one "
                          f"holds {one} and the other {other}.", field="start",
                          hint="Give both as dates, or times since the start alone.")
+    is_of_dates = end.kind == Kind.DATES
     notes.append(f"times are days from “{shortened(columns.start)}” to "
-                 f"“{shortened(columns.time)}”" if end.conversion else
+                 f"“{shortened(columns.time)}”" if is_of_dates else
                  f"times are “{shortened(columns.time)}” less “{shortened(columns.start)}”")
-    with np.errstate(invalid="ignore"):
-        return np.asarray(end.values - start.values)
+    return _Spans(start.values, end.values, float(is_of_dates))
 
 
 def _numbers(table: Table, name: str, kind: Counted) -> Numbers:
@@ -524,11 +589,14 @@ class UploadEvents(UploadedData[EventData]):
     def remarks(self) -> list[str]:
         """What of the times counts at an end of the stated range; for their holder alone."""
         below, beyond = self.moved
+        facts = self.declared
+        codes = remarks_on_codes(self.events.time, facts.time_low, facts.time_high,
+                                 uncapital(facts.time_name))
         if self.events.counted is not Counted.OUTCOMES:
             outside = below + beyond
             return [f"{outside:,} people lie outside the stated range and count at its nearest end."
-                    ] * bool(outside)
-        return [sentence for count, sentence in (
+                    ] * bool(outside) + codes
+        return codes + [sentence for count, sentence in (
             (below, f"{below:,} people have a time below 0 and count in the first interval."),
             (beyond, f"{beyond:,} people are followed beyond the stated end and count as "
              "event-free until then.")) if count]

@@ -25,8 +25,13 @@ from engine.uploads.units import known_unit, same_unit
 MAX_OUTSIDE = 0.5  # a share of the observations of a person, and of the people
 _NEARLY_ALL = 0.95
 _CODES = tuple(1 - 10.0**digits for digits in (2, 3, 4, 5, 6))
-"""−99, −999, …: usual codes for missing numbers. 999 is none here: it may be an observation."""
+"""−99, −999, …: usual codes for missing numbers, of which a single one tells."""
+_REPEATED_CODES = (99.9, 999.9, *(sign * float(digit * n) for sign in (1, -1) for digit in "789"
+                                  for n in range(1, 7)))
+"""Those that may have been observed as well, so that they tell only by how they occur."""
 _AS_LARGE = 0.5  # of a code, from which another number below shows that it may be none
+_NEAR = 0.4  # of a code, within which another number shows that it may be none
+_SEVERAL = 2  # cells with exactly the same code
 _OTHER_COLUMN = ("Check the unit: state bounds in the unit of the file, or choose the column that "
                  "was meant.")
 _READ_AGAIN = "Choose above what time is counted from, and its unit"
@@ -218,18 +223,66 @@ def _check_share(numbers: Array, counts: Integers | None, stated: _Range, hint: 
 def _refuse_codes(numbers: Array, stated: _Range) -> None:
     """Refuse codes for missing numbers (N,) where the stated range leaves little doubt about them.
 
-    A code is negative where nothing can be, or lies farther below than the range is wide, and no
-    other number below is half as large: where there are some, it may have been observed.
+    A negative code counts where nothing can be negative, or it lies farther below than the range is
+    wide, and no other number below is half as large: where there are some, it may have been
+    observed. Others count where they lie outside, in several cells, and all that is no code is at
+    least as far away as the range is wide: a largest number that a device shows has neighbours.
     """
-    below = numbers[numbers < stated.low]
+    is_outside = (numbers < stated.low) | (numbers > stated.high)
+    outside = numbers[is_outside]
+    if not len(outside):
+        return
+    below = outside[outside < stated.low]
     is_code = np.isin(below, _CODES)
     others = below[~is_code].min(initial=0.0)
-    for code in np.unique(below[is_code]):
-        if (stated.low >= 0 or stated.low - code > stated.high - stated.low) and (
-                others > _AS_LARGE * code):
-            raise InputError(
-                f"Among the numbers of {stated.name} are codes for missing ones, such as −999, far "
-                f"below the stated range, which begins at "
-                f"{f'{stated.low:g} {stated.unit}'.strip()}.", field=stated.field,
-                hint="Leave those cells empty in the file: as numbers they would be moved to the "
-                "bound, and count as if they had been observed there.")
+    codes = [code for code in np.unique(below[is_code]).tolist() if others > _AS_LARGE * code and (
+        stated.low >= 0 or stated.low - code > stated.high - stated.low)]
+    codes += [code for code in lonely_codes(numbers, stated.high - stated.low)
+              if not stated.low <= code <= stated.high]
+    if codes:
+        where, end, verb = (("below", stated.low, "begins") if min(codes) < stated.low else
+                            ("above", stated.high, "ends"))
+        example = "−999" if where == "below" else "999"
+        raise InputError(
+            f"Among the numbers of {stated.name} are codes for missing ones, such as {example}, "
+            f"far {where} the stated range, which {verb} at {f'{end:g} {stated.unit}'.strip()}.",
+            field=stated.field,
+            hint="Leave those cells empty in the file: as numbers they would be moved to the "
+            "bound, and count as if they had been observed there. If they were observed, state a "
+            "range that holds them.")
+
+
+def remarks_on_codes(numbers: Array, low: float, high: float, name: str) -> list[str]:
+    """A sentence where codes for missing numbers seem to stand within a stated range.
+
+    Parameters
+    ----------
+    numbers : (N,)
+        NaN where missing.
+    low, high : float
+        The stated range.
+    name : str
+        What the numbers are.
+    """
+    codes = [f"{code:g}" for code in lonely_codes(numbers, 0.0) if low <= code <= high]
+    return [f"{' and '.join(codes)} among the numbers of {name or 'values'} may stand for missing "
+            "ones: far from all others, in several cells. If so, leave those cells empty in the "
+            "file."] * bool(codes)
+
+
+def lonely_codes(numbers: Array, distance: float) -> list[float]:
+    """Codes for missing numbers that occur several times, and no other number near any of them.
+
+    Parameters
+    ----------
+    numbers : (N,)
+        NaN where missing.
+    distance : float
+        Within which another number, that is no such code, shows that it may have been observed.
+    """
+    is_code = np.isin(numbers, _REPEATED_CODES)
+    codes, counts = np.unique(numbers[is_code], return_counts=True)
+    others = numbers[~is_code & np.isfinite(numbers)]
+    return [code for code, count in zip(codes.tolist(), counts.tolist(), strict=True)
+            if count >= _SEVERAL and len(others) and (
+                np.abs(others - code).min() >= max(distance, _NEAR * abs(code)))]

@@ -439,7 +439,7 @@ def test_curves_cannot_be_changed_after_reading():
 def test_bounds_do_not_follow_the_data():
     """Changing one curve changes nothing that is fixed before a release."""
     other = files.growth_frame()
-    other.loc[other["child"] == "c003", "height"] = 9999.0
+    other.loc[other["child"] == "c003", "height"] = 9998.0
     declared = declare(**STATED)
 
     def plan(content):
@@ -548,9 +548,21 @@ def test_of_two_sets_of_columns_that_are_numbered_alike_none_is_taken(header):
     assert_refused(content, "numbered alike")
 
 
+def test_a_code_within_the_bounds_is_pointed_out_to_the_holder_alone():
+    content = files.rows("\n".join(f"p{k},{time},{value}" for k in range(6) for time, value in
+                                   ((1, 80 + k), (2, 999 if k < 2 else 120))))
+    upload = Upload(curves=curves_of(content), declared=declare(**STATED | {"value_low": 0, "value_high": 1000}))
+    assert any("999" in remark and "missing" in remark for remark in upload.remarks())
+    bounded = Upload(curves=curves_of(content.replace(b"999", b"500")), declared=upload.declared)
+    assert not any("missing" in remark for remark in bounded.remarks())
+
+
 @pytest.mark.parametrize(("values", "low", "high", "is_refused"), [
     ((80, 81, -999), 60, 210, True), ((3, 5, -99), 0, 1000, True), ((-3, 5, -999), -10, 40, True),
-    ((80, 81, -400), 60, 210, False), ((-3, 5, -99), -90, 40, False), ((80, -812, -999), 60, 210, False)])
+    ((80, 81, -400), 60, 210, False), ((-3, 5, -99), -90, 40, False), ((80, -812, -999), 60, 210, False),
+    ((80, 999, 999), 60, 210, True), ((9, 99, 99), 0, 80, False), ((9, 999, 888), 0, 80, False),
+    ((999.9, 999.9, 75), 60, 76, True), ((80, 999, 999, 870), 60, 210, False), ((80, 500, 500), 60, 210, False),
+    ((80, 210, 210, 210), 60, 210, False), ((80, 99, 99), 60, 90, False), ((-9, -9, 30), 20, 40, True)])
 def test_a_code_for_a_missing_number_is_no_observation(values, low, high, is_refused):
     content = files.rows("\n".join(f"{name},{k},{value}" for name in "abcd" for k, value in enumerate((70, 75, 30, 20))))
     content += "".join(f"\ne,{k},{value}" for k, value in enumerate(values)).encode()
