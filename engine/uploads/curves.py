@@ -78,6 +78,9 @@ class CurveTable(Observations):
         The texts of the column of groups, sorted; a blank cell is a group without a name.
     time_unit : str
         Of times that were dates or clock times in the file; "" where they were numbers.
+    is_of_rows : bool
+        Whether it was chosen that each row is protected on its own, and not the people that rows
+        are named by. It says nothing of whether somebody has several.
     """
 
     times: Array
@@ -88,16 +91,12 @@ class CurveTable(Observations):
     group: Integers | None = None
     group_names: tuple[str, ...] = ()
     time_unit: str = ""
+    is_of_rows: bool = False
 
     @property
     def n_curves(self) -> int:
         """How many curves there are, with those that have no observation."""
         return len(self.counts)
-
-    @property
-    def is_of_rows(self) -> bool:
-        """Whether somebody has several curves, each of which is protected on its own."""
-        return self.n_people < self.n_curves
 
     def of_group(self, name: str) -> CurveTable:
         """The curves of one group, whose membership and size are public; sites without any go.
@@ -128,9 +127,9 @@ class CurveTable(Observations):
             group=self.group[members])
 
 
-def _usual_several(table: Table) -> str:
-    """What is done with several observations of a person at one time where nobody says."""
-    return "keep" if table.export is None else "average"
+def _usual_several(table: Table, layout: Layout) -> str:
+    """What is done with several curves, or observations at one time, where nobody says."""
+    return "average" if layout.is_wide or table.export is not None else "keep"
 
 
 def read_curves(table: Table, layout: Layout, several: str | None = None) -> CurveTable:
@@ -142,9 +141,9 @@ def read_curves(table: Table, layout: Layout, several: str | None = None) -> Cur
         From `suggest_layout`, or chosen by the person.
     several : "keep", "average" or None
         Where rows of a table with one row per curve share an id, "average" makes one curve of each
-        person, so that the person is protected; "keep" protects one row only, and notes it. Where a
-        row is an observation, "average" takes the average of all that a person has at one time, as
-        of several days at one hour; the person is protected both ways. None as `_usual_several`.
+        person, so that the person is protected; "keep" protects one row only. Where a row is an
+        observation, "average" takes the average of all that a person has at one time, as of several
+        days at one hour; the person is protected both ways. None as `_usual_several`.
 
     Returns
     -------
@@ -166,7 +165,7 @@ def read_curves(table: Table, layout: Layout, several: str | None = None) -> Cur
     >>> curves.n_curves, curves.counts, curves.times
     (2, array([3, 3]), array([ 2.,  6., 10.,  2.,  6., 10.]))
     """
-    several = _usual_several(table) if several is None else several
+    several = _usual_several(table, layout) if several is None else several
     if several not in ("keep", "average"):
         raise InputError("“several” must be one of keep, average.", field="several")
     layout.check()
@@ -188,7 +187,8 @@ def read_curves(table: Table, layout: Layout, several: str | None = None) -> Cur
                          hint="Thin the observations of long curves, or check which column says "
                          "who a row belongs to.")
     curves = _assembled(table, layout, readings, notes)
-    return replace(curves, time_unit=layout.dates.unit_of(kind))
+    is_of_rows = layout.is_wide and layout.id is not None and several == "keep"
+    return replace(curves, time_unit=layout.dates.unit_of(kind), is_of_rows=is_of_rows)
 
 
 @dataclass

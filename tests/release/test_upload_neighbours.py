@@ -153,6 +153,26 @@ def test_one_person_of_a_wide_file_changes_nothing_but_the_messages(law, tmp_pat
     assert b"7.31" not in b"".join(released[1].values())
 
 
+@pytest.mark.parametrize("several", ["keep", None])
+def test_who_a_row_of_a_wide_file_belongs_to_changes_nothing_that_is_published(several, tmp_path):
+    """A row of somebody with two becomes that of a person of their own, or the other way round."""
+    released = []
+    for name, owner in (("a", "c006"), ("b", "new")):
+        frame = wide(long_file())
+        frame.loc[7, "child"] = owner
+        if several is None and owner == "c006":
+            frame = pd.concat([frame, frame.iloc[:1].assign(child="c007")])  # as many people
+        table = read_table(files.csv(frame))
+        facts = declare(**BOUNDS, design=DESIGNS["common"], observations=8, person="child", people="children")
+        read = read_curves(table, suggest_layout(table), several)
+        (tmp_path / name).mkdir()
+        released.append(everything(Upload(curves=read, declared=facts),
+                                   mechanisms.build("adaptive_mean", {}), tmp_path / name))
+    assert_same(*released)
+    unit = json.loads(released[0]["guarantee.json"])["unit_of_protection"]
+    assert ("several rows are protected less" in unit) == (several == "keep")
+
+
 def test_one_record_changes_nothing_but_the_messages(tmp_path):
     rng = np.random.default_rng(0)
     ages = rng.uniform(0, 100, 80).round(1)
