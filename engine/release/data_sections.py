@@ -20,11 +20,13 @@ from engine.uploads.conversions import Dates
 from engine.uploads.curves import Upload, read_curves
 from engine.uploads.design import StatedDesign
 from engine.uploads.events import (
+    OR,
     EventColumns,
     UploadEvents,
     counted_for,
     declare_events,
     read_events,
+    suggest_columns,
 )
 from engine.uploads.facts import StatedCovariate, declare, declare_rows
 from engine.uploads.layout import Layout, suggest_layout
@@ -176,7 +178,7 @@ class EventSection(DataSection):
 
     def upload(self, table: Table, data: Mapping[str, Any], task: Task,
                facts: PublicFacts | None = None) -> UploadEvents:
-        columns = _event_columns(data, task)
+        columns = _event_columns(data, task, table)
         return UploadEvents(
             events=read_events(table, columns),
             declared=facts if isinstance(facts, EventFacts) else _event_facts(data, columns))
@@ -185,8 +187,9 @@ class EventSection(DataSection):
         return _event_facts(data, _event_columns(data, task))
 
     def of_facts(self, facts: EventFacts, task: Task) -> dict[str, Any]:
-        has_events = counted_for(task.key) is not Counted.VALUES
-        return {**({"events": list(facts.causes)} if has_events else {}),
+        counted = counted_for(task.key)
+        texts = facts.causes[0].split(OR) if counted is Counted.LABELS else facts.causes
+        return {**({} if counted is Counted.VALUES else {"events": list(texts)}),
                 **_event_facts_to_plain(facts, facts.groups)}
 
     def of_file(self, facts: EventFacts, file: OwnFile) -> dict[str, Any]:
@@ -239,14 +242,21 @@ def _record_facts(features: list[StatedCovariate], data: Mapping[str, Any], task
                         two_classes=facts.get("two_classes") is True, **words)
 
 
-def _event_columns(data: Mapping[str, Any], task: Task) -> EventColumns:
-    """Which columns hold people with one time each, and what their texts mean."""
-    stated = checked_object(data.get("columns", {}), "columns", _OF_EVENTS)
+def _event_columns(data: Mapping[str, Any], task: Task, table: Table | None = None
+                   ) -> EventColumns:
+    """Which columns hold people with one time each, and what their texts mean.
+
+    Where the request names none, as one that was saved with a release, those of a table that have
+    usual names.
+    """
+    counted = counted_for(task.key)
+    usual = {} if table is None else suggest_columns(table, counted)
+    stated = checked_object(data.get("columns", usual), "columns", _OF_EVENTS)
     if not all(isinstance(name, str) for name in stated.values()) or "time" not in stated:
         raise InputError("“columns” must name the column of times.", field="columns",
                          hint='For example {"time": "days", "status": "end"}.')
     texts: dict[str, Any] = {name: listed_in(data, name, str) for name in ("events", "groups")}
-    return EventColumns(**stated, **texts, counted=counted_for(task.key), dates=_dates(data))
+    return EventColumns(**stated, **texts, counted=counted, dates=_dates(data))
 
 
 def _event_facts(data: Mapping[str, Any], columns: EventColumns) -> EventFacts:

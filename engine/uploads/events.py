@@ -46,6 +46,7 @@ from engine.uploads.tables import FILL_IN, Numbers, Table
 from engine.uploads.traces import TELLING, traces_of_ids
 
 MAX_CODES = 100  # texts of a column of codes; a column with more holds something else
+OR = " or "  # between the texts of a label, which are one cause
 _UNKNOWN = -1  # a status that is no stated code
 _FIRST_DAY = "1970-01-01"  # from which both dates of a duration are counted
 
@@ -295,8 +296,7 @@ def read_events(table: Table, columns: EventColumns) -> EventTable:
         status = _coded(table, columns.status, columns.events, "events", notes)
         if columns.counted is Counted.LABELS:
             status = np.minimum(status, 1)
-    codes = (np.zeros(table.n_rows, dtype=np.int64) if columns.group is None else
-             _coded(table, columns.group, columns.groups, "groups", notes))
+    codes = _group_codes(table, columns, notes)
     first, last = _rows_that_count(people, spans, status, codes, columns, notes)
     with np.errstate(invalid="ignore"):
         time = spans.end[last] - spans.start[first]
@@ -316,6 +316,16 @@ def read_events(table: Table, columns: EventColumns) -> EventTable:
         time=time[order], status=status[order], group=None if group is None else group[order],
         counted=columns.counted, notes=tuple(notes),
         **in_order(table, layout, order, people.server, people.ids, np.empty((len(first), 0))))
+
+
+def _group_codes(table: Table, columns: EventColumns, notes: list[str]) -> Integers:
+    """1 and 2 for the stated groups of all rows (rows,), less for others; 0 without groups."""
+    if columns.group is not None:
+        return _coded(table, columns.group, columns.groups, "groups", notes)
+    if columns.groups:
+        raise InputError("Groups are stated, and no column that holds them.", field="group",
+                         hint="Choose the column of groups.")
+    return np.zeros(table.n_rows, dtype=np.int64)
 
 
 class _Spans(NamedTuple):
@@ -524,7 +534,7 @@ def declare_events(time_low: float | None, time_high: float | None, origin: str,
     causes = columns.events or ("Event",)
     return EventFacts(
         kind=DataKind.UPLOAD, name="Your people", time_low=low, time_high=high,
-        origin=origin.strip()[:200], causes=(" or ".join(causes),) if labels else causes,
+        origin=origin.strip()[:200], causes=(OR.join(causes),) if labels else causes,
         groups=columns.groups, edges=tuple(map(float, edges)),
         group_sizes=tuple(map(int, group_sizes)),
         value_name=rows.value_name, value_low=0.0, value_high=1.0,

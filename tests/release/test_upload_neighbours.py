@@ -19,11 +19,12 @@ from engine.core.tasks import DENSITY, MEAN_FUNCTION, UNIVARIATE_MEAN, DataType
 from engine.core.types import Budget
 from engine.mechanisms import mechanisms
 from engine.noise.hardened import LatticeNoise
+from engine.release import certified, ledger, published
 from engine.release import files as release_files
-from engine.release import ledger, published
 from engine.release.ledger import Ledger
 from engine.uploads.curves import Upload, read_curves
 from engine.uploads.design import StatedDesign
+from engine.uploads.events import EventColumns, UploadEvents, declare_events, read_events
 from engine.uploads.facts import StatedCovariate, declare, declare_rows
 from engine.uploads.layout import suggest_layout
 from engine.uploads.rows import (
@@ -233,6 +234,35 @@ def test_one_person_changes_nothing_that_the_command_writes_or_says(tmp_path, ca
     assert_same(written[0], written[1])
     assert_same(written[0], written[2])
     assert said[0] == said[1] == said[2]
+
+
+def test_the_command_works_out_the_cost_once(tmp_path, monkeypatch):
+    reckoned = []
+
+    def counted(data, *others, cost=certified.release_cost):
+        reckoned.append(data)
+        return cost(data, *others)
+
+    monkeypatch.setattr(certified, "release_cost", counted)
+    file = command(long_file().assign(height=lambda frame: frame.height + 0.25), tmp_path)
+    file.write_text(file.read_text().replace("1e-05", "1.25e-05"))
+    assert __main__.main(["release", str(file), "--ledger", str(tmp_path / "ledger"), "--out",
+                          str(tmp_path / "out"), "--yes"]) == 0
+    assert len(reckoned) == 1
+
+
+def test_one_person_alone_is_published_by_no_door(tmp_path):
+    """Whatever the method: the rule stands where the cost is worked out."""
+    events = EventColumns(time="age", status="height", events=("1",), id="child")
+    sources = {"adaptive_mean": curves(long_file().iloc[:8], "even"), "noisy_counts": UploadEvents(
+        events=read_events(read_table(b"child,age,height\na,1,1\na,1,1\n"), events),
+        declared=declare_events(0, 20, "a protocol", events))}
+    for method, source in sources.items():
+        assert source.sizes.n_curves == 1
+        mechanism = mechanisms.build(method, {})
+        with pytest.raises(InputError, match="alone"):
+            published.publish(source, mechanism, mechanism.suited(BUDGET), Ledger(tmp_path / "ledger"), "one")
+    assert not (tmp_path / "ledger").exists()
 
 
 def test_one_person_changes_no_quote_of_a_request_file(tmp_path):

@@ -75,7 +75,7 @@ def test_rows_of_a_person_that_say_the_same_are_one():
 
 
 def test_of_several_values_of_a_person_the_first_counts():
-    events = read("who,days\na,3\nb,4\na,9\n", EventColumns(time="days", id="who", counted="values"))
+    events = read("who,days\na,3\nb,4\na,9\n", EventColumns(time="days", id="who", counted=Counted.VALUES))
     assert rows(events) == [(3, 1), (4, 1)] and "1 further row" in " ".join(events.notes)
 
 
