@@ -417,7 +417,7 @@ def _how_times_were_read(layout: Layout) -> list[str]:
     kind = kind_of_name(name)
     if kind:
         notes.append(layout.dates.clock_words if kind == Kind.CLOCK else layout.dates.words)
-    if not layout.is_transposed and number <= FEW_TIMES and not name[:1].isalpha():
+    if not layout.is_transposed and number <= FEW_TIMES and not any(map(str.isalpha, name)):
         notes.append("few times: if the first line is a row of data, put one of names above it")
     return notes
 

@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 
 from engine.core.errors import InputError
 from engine.core.lists import counted, shortened
-from engine.uploads.conversions import ASK, CALENDAR, Dates, converted
+from engine.uploads.conversions import ASK, CALENDAR, Dates, converted, with_colons
 from engine.uploads.devices.format import DeviceExport
 from engine.uploads.devices.reading import Read, is_archive_of_exports, read_archive, read_export
 from engine.uploads.limits import LIMITS, Limits, check_cells, check_columns, refused
@@ -436,6 +436,10 @@ def _checked(header: list[str], columns: list[pa.Array], notes: list[str], limit
     names = _column_names(header)
     if n_blank:
         notes.append(f"{counted(n_blank, 'blank row')} left out")
+    if clock := with_colons(names):
+        names = [clock.get(name, name) for name in names]
+        notes.append(f"columns such as “{next(iter(clock))}” are called by clock times, as "
+                     f"“{next(iter(clock.values()))}”")
     decimal = _decimal(names, columns) if separator not in ("", ",") else "."
     if decimal == ",":
         notes.append("decimal commas read as points")

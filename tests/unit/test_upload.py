@@ -542,6 +542,44 @@ def test_a_lone_column_of_yes_and_no_or_of_the_sex_names_nobody():
     assert suggest_layout(read_table(b"kid,2,6,10\nM,86,115,138\nF,84,112,135\nB,85,113,136\n")).id == "kid"
 
 
+@pytest.mark.parametrize(("header", "times"), [
+    ("0000,0600,1200,1800", (0, 6, 12, 18)), ("08:00,08:30,09:00", (8, 8.5, 9)), ("0830,0900,0930,1000", (8.5, 9, 9.5, 10)),
+    ("2 years,4 years", (2, 4)), ("24 months,36 months", (24, 36)), ("h_2 (cm),h_4 (cm),h_6 (cm)", (2, 4, 6)),
+    ("week 0,week 12", (0, 12)), ("V3,V4,V5", (3, 4, 5)), ("day7,day14", (7, 14)), ("height_2y,height_4y", (2, 4)),
+    ("hba1c (0 weeks),hba1c (12 weeks)", (0, 12)), ("0 min,30 min,120 min", (0, 30, 120))])
+def test_times_in_names_of_columns_may_have_a_unit_or_a_word(header, times):
+    row = ",".join("1" for _ in times)
+    assert curves_of(f"id,{header}\nann,{row}\nbob,{row}\n".encode()).header_times == times
+
+
+@pytest.mark.parametrize(("header", "words"), [
+    ("6 months,1 year,2 years", "several units"), ("2023-12,2024-01,2024-02", "months without a day"),
+    ("baseline,week 4,week 8", "says no time"), ("bp_baseline,bp_w4,bp_w8,bp_w12", "says no time"),
+    ("800,830,900,930", "without a colon"),
+    ("0800,0830,1000", "without a colon"),
+    ("V1 (week 0),V2 (week 4),V3 (week 8)", "name its columns by their times"),
+    ("bp_24m,bp_36m,bp_48m", "name its columns by their times")])
+def test_names_of_columns_that_may_be_read_wrongly_are_refused_with_what_to_do(header, words):
+    row = ",".join("1" for _ in header.split(","))
+    assert_refused(f"id,{header}\nann,{row}\nbob,{row}\n".encode(), words)
+
+
+def test_numbers_in_other_columns_of_a_long_file_refuse_nothing():
+    table = read_table(b"id,time,value,bmi 6 months,bmi 1 year,2023-12,2024-01\nann,1,2,3,4,5,6\n")
+    assert suggest_layout(table).value == "value"
+
+
+@pytest.mark.parametrize(("times", "is_refused"), [
+    (range(0, 2400, 100), False), ((0, 30, 100, 130, 200), True), ((0, 30, 60, 90), False), ((2, 4, 10), False),
+    ([100 * (k // 60) + k % 60 for k in range(0, 1440, 37)], True), (range(0, 2000, 50), False)])
+def test_clock_times_without_a_colon_are_no_numbers(times, is_refused):
+    content = files.rows("\n".join(f"ann,{time:04d},1\nbob,{time:04d},2" for time in times))
+    if is_refused:
+        assert_refused(content, "without a colon")
+    else:
+        assert curves_of(content).times.max() == max(times)
+
+
 @pytest.mark.parametrize("header", ["id,sbp_1,sbp_2,sbp_3,dbp_1,dbp_2,dbp_3", "id,1,2,3,dbp_1,dbp_2,dbp_3"])
 def test_of_two_sets_of_columns_that_are_numbered_alike_none_is_taken(header):
     content = f"{header}\nann,120,121,122,80,81,82\nbob,130,131,132,70,71,72\n".encode()
