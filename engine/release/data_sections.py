@@ -30,6 +30,7 @@ from engine.uploads.events import (
 )
 from engine.uploads.facts import StatedCovariate, declare, declare_rows
 from engine.uploads.layout import Layout, suggest_layout
+from engine.uploads.misfits import check_named_units
 from engine.uploads.own_file import OwnFile
 from engine.uploads.rows import UploadRows, read_rows
 from engine.uploads.source import UploadedData
@@ -113,7 +114,10 @@ class CurveSection(DataSection):
         layout = suggest_layout(replace(table, dates=_dates(data)),
                                 columns_of(data.get("columns", {})), data=task.data)
         curves = read_curves(table, layout, data.get("several"))
-        return Upload(curves=curves, declared=facts or _curve_facts(data, task.data, layout))
+        stated = facts or _curve_facts(data, task.data, layout)
+        check_named_units([(curves.time_column, stated.time_unit),
+                           (curves.value_column, stated.value_unit)])
+        return Upload(curves=curves, declared=stated)
 
     def facts(self, data: Mapping[str, Any], task: Task) -> PublicFacts:
         _refuse_groups(data)

@@ -44,6 +44,9 @@ class Observations:
         Of the n people; empty where no column names them.
     server_names : tuple of str
         Of the sites; empty where no column names them.
+    time_column, value_column : str
+        Names of the columns of times, where these are numbers, and values; empty where there is
+        none, or there are several.
     notes : tuple of str
         How the file was read and what to look at. They hold counts of private data: for the holder
         of the file alone.
@@ -54,6 +57,8 @@ class Observations:
     covariate_names: tuple[str, ...] = ()
     ids: tuple[str, ...] = ()
     server_names: tuple[str, ...] = ()
+    time_column: str = ""
+    value_column: str = ""
     notes: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
@@ -199,6 +204,7 @@ def in_order(table: Table, layout: Layout, order: Integers, server: Integers, id
     """
     return {"server": server[order], "covariates": covariates[order],
             "covariate_names": layout.covariates,
+            "time_column": layout.time or "", "value_column": layout.value or "",
             "ids": tuple(ids[k] for k in order.tolist()) if layout.id else (),
             "server_names": tuple(sorted(_named(table, layout.server)[1])) if layout.server else ()}
 
@@ -231,8 +237,10 @@ def column_numbers(table: Table, names: Sequence[str], notes: list[str], time: s
     total = sum(columns[name].unreadable for name in bad)
     cells = (f"{counted(total, 'row')} of column “{shortened(bad[0])}”" if len(bad) == 1 else
              f"{counted(total, 'cell')} of columns {listed(bad)}")
+    is_header = all(table.holds(table.find(name), table.find(name)) for name in bad)
     raise InputError(f"{cells} {'holds' if total == 1 else 'hold'} no number.", field=bad[0],
-                     hint=columns[bad[0]].advice)
+                     hint="The names of columns stand in rows below as well: leave those lines out."
+                     if is_header else columns[bad[0]].advice)
 
 
 def _of_other_columns(table: Table) -> Table:

@@ -47,7 +47,7 @@ UNITS_OF_DAY = ("hours", "minutes", "seconds")
 COMPACT_CLOCK = re.compile(r"(?:[01][0-9]|2[0-3])[0-5][0-9]")
 """A clock time without a colon; other numbers have four digits, too."""
 _LEAST_STEP = 5  # minutes between clock times without a colon, which might be ids otherwise
-_MANY_TIMES = 30  # of which none has minutes beyond 59, though they were numbers
+_MANY_TIMES, _MANY_HOURS = 30, 10  # of which none has minutes beyond 59
 _SAMPLE = 2000  # cells from which the kind is told
 PERCENT = "percent signs left out: 12 % is 12"
 _HALF_PAST_ONE = {"hours": "13.5", "minutes": "810", "seconds": "48600"}
@@ -189,8 +189,8 @@ def _are_compact_clock_times(known: Array) -> bool:
         return False
     steps, as_numbers = np.diff(60 * hours + minutes), np.diff(distinct)
     is_regular = steps.min() == steps.max() and as_numbers.min() != as_numbers.max()
-    return bool(is_regular or (len(distinct) >= _MANY_TIMES and distinct[-1] >= 1000
-                               and (minutes % 50 != 0).any()))
+    return bool(is_regular or (len(distinct) >= _MANY_TIMES and (minutes % 50 != 0).any()
+                               and len(np.unique(hours)) >= _MANY_HOURS))
 
 
 def check_not_compact(numbers: Array, column: str) -> None:

@@ -38,10 +38,15 @@ from engine.uploads.columns import (
 from engine.uploads.conversions import CALENDAR, Dates, Kind, check_not_compact
 from engine.uploads.facts import stated_bounds
 from engine.uploads.layout import Layout, check_one_role_each, plain_name, repeated
-from engine.uploads.misfits import check_follow_up, check_numbers, remarks_on_codes
+from engine.uploads.misfits import (
+    check_follow_up,
+    check_named_units,
+    check_numbers,
+    remarks_on_codes,
+)
 from engine.uploads.rows import MAX_ROWS
 from engine.uploads.source import UploadedData
-from engine.uploads.spellings import check_spellings
+from engine.uploads.spellings import check_spellings, check_units
 from engine.uploads.tables import FILL_IN, Numbers, Table
 from engine.uploads.traces import TELLING, traces_of_ids
 
@@ -67,8 +72,9 @@ class _Rows:
         What is stated as its range, what that is called, why, and where it may come from.
     missing : tuple of str
         What a missing number is called, and how it counts.
-    blank : str
-        How a missing status or label counts, and `{}` for how many there are.
+    blank, others : str
+        How a missing status or label, or one that was not stated, counts, and `{}` for how many
+        there are; before it for how many other texts.
     value_name : str
         What a curve is the value of.
     """
@@ -82,6 +88,7 @@ class _Rows:
     example: str = "For example a manual."
     missing: tuple[str, str] = ("number", "in the lowest interval")
     blank: str = "no label: {:,} people, who count as without it"
+    others: str = "{} than those that you stated: {:,} people, who count as without it"
     value_name: str = "Share of people"
 
 
@@ -93,7 +100,8 @@ _ROWS = {
         "It comes from how the study was planned: the longest time in the file would reveal "
         "something about somebody.",
         "For example the protocol of the study.", ("time", "as censored at once"),
-        "no status: {:,} people, who count as censored"),
+        "no status: {:,} people, who count as censored",
+        "{} than the events that you stated: {:,} people, who count as censored"),
     Counted.VALUES: _Rows(
         "values", ("value", "concentration", "measurement", "result", "level", "y", "x"),
         ("id",), "the lowest and highest possible values"),
@@ -209,12 +217,15 @@ class EventTable(Observations):
         1 for the second stated group, 0 for all others.
     counted : Counted
         Whether these are outcomes, values or labels.
+    time_unit : str
+        Of times between dates; "" where they were numbers.
     """
 
     time: Array
     status: Integers
     group: Integers | None = None
     counted: Counted = Counted.OUTCOMES
+    time_unit: str = ""
 
 
 _NAMES = {  # usual names of columns, the likeliest first; a status is never the time
@@ -287,9 +298,10 @@ def read_events(table: Table, columns: EventColumns) -> EventTable:
     columns.check()
     table = columns.of(table)
     notes = list(table.notes)
-    layout = Layout(columns.id and table.find(columns.id),
+    layout = Layout(columns.id and table.find(columns.id), table.find(columns.time),
                     server=columns.server and table.find(columns.server))
     people = people_of(table, layout, notes)
+    check_units(table, columns.unused(table), columns.time)
     spans = _times(table, columns, notes)
     status = np.ones(table.n_rows, dtype=np.int64)
     if columns.status is not None:
@@ -308,14 +320,15 @@ def read_events(table: Table, columns: EventColumns) -> EventTable:
             notes.append(f"in neither group: {others:,} people, who count in "
                          f"“{shortened(columns.groups[0])}”")
         group = np.maximum(codes - 1, 0)
-    notes += _doubtful(time, status, columns)
+    notes += _doubtful(time, status, columns, table)
     if unused := columns.unused(table):
         notes.append(f"not used: {listed(unused)}")
     order = order_by_person(people.server, people.ids)
     return EventTable(
         time=time[order], status=status[order], group=None if group is None else group[order],
-        counted=columns.counted, notes=tuple(notes),
-        **in_order(table, layout, order, people.server, people.ids, np.empty((len(first), 0))))
+        counted=columns.counted, time_unit=spans.unit, notes=tuple(notes),
+        **in_order(table, layout, order, people.server, people.ids, np.empty((len(first), 0)))
+        | ({"time_column": ""} if spans.unit else {}))
 
 
 def _group_codes(table: Table, columns: EventColumns, notes: list[str]) -> Integers:
@@ -329,11 +342,11 @@ def _group_codes(table: Table, columns: EventColumns, notes: list[str]) -> Integ
 
 
 class _Spans(NamedTuple):
-    """Where the time of each row starts and ends (rows,), and the gap that two may have: a day."""
+    """Where the time of each row starts and ends (rows,), and the unit of times between dates."""
 
     start: Array
     end: Array
-    gap: float = 0.0
+    unit: str = ""
 
 
 def _rows_that_count(people: People, spans: _Spans, status: Integers, group: Integers,
@@ -353,7 +366,8 @@ def _rows_that_count(people: People, spans: _Spans, status: Integers, group: Int
         return first, first
     order = np.lexsort((spans.end, spans.start, person))
     if columns.start is None or not agree[-1] or not _are_intervals(
-            person[order], _Spans(spans.start[order], spans.end[order], spans.gap), status[order]):
+            person[order], _Spans(spans.start[order], spans.end[order], spans.unit),
+            status[order]):
         raise InputError(
             f"{int((people.rows > 1).sum()):,} of {len(first):,} people have several rows that are "
             "not intervals one after the other, with the event in the last.",
@@ -371,14 +385,15 @@ def _are_intervals(person: Integers, spans: _Spans, status: Integers) -> bool:
 
     Intervals of dates may begin on the day after the one before has ended.
     """
-    start, end, longest = spans
+    start, end, unit = spans
     is_next = person[1:] == person[:-1]
     several = np.append(is_next, False) | np.append(False, is_next)
     with np.errstate(invalid="ignore"):
         gaps = (start[1:] - end[:-1])[is_next]
     rounding = 1e-9 * np.abs(end[np.isfinite(end)]).max(initial=1.0)
     return bool((end > start)[several].all() and (gaps >= -rounding).all()
-                and (gaps <= longest + rounding).all() and (status[:-1][is_next] < 1).all())
+                and (gaps <= (unit == "days") + rounding).all()
+                and (status[:-1][is_next] < 1).all())
 
 
 def _times(table: Table, columns: EventColumns, notes: list[str]) -> _Spans:
@@ -405,7 +420,8 @@ def _times(table: Table, columns: EventColumns, notes: list[str]) -> _Spans:
     notes.append(f"times are days from “{shortened(columns.start)}” to "
                  f"“{shortened(columns.time)}”" if is_of_dates else
                  f"times are “{shortened(columns.time)}” less “{shortened(columns.start)}”")
-    return _Spans(start.values, end.values, float(is_of_dates))
+    unit = "days" if is_of_dates else table.dates.unit_of(end.kind)
+    return _Spans(start.values, end.values, unit)
 
 
 def _numbers(table: Table, name: str, kind: Counted) -> Numbers:
@@ -464,7 +480,7 @@ def _coded(table: Table, name: str, stated: Sequence[str], field: str, notes: li
     return np.array(meaning, dtype=np.int64)[codes]
 
 
-def _doubtful(time: Array, status: Integers, columns: EventColumns) -> list[str]:
+def _doubtful(time: Array, status: Integers, columns: EventColumns, table: Table) -> list[str]:
     """What strange rows count as; counts of private data, for the holder alone."""
     missing, rows = int(np.isnan(time).sum()), _ROWS[columns.counted]
     noun, counts_as = rows.missing
@@ -474,8 +490,10 @@ def _doubtful(time: Array, status: Integers, columns: EventColumns) -> list[str]
         applies[f"{counted(early, 'time')} of 0 or less: these people count in the first "
                 "interval"] = early
     if columns.status is not None:
-        blank = int((status == _UNKNOWN).sum())
+        blank, others = int((status == _UNKNOWN).sum()), int((status == 0).sum())
         applies[rows.blank.format(blank)] = blank
+        texts = {*table.codes(table.find(columns.status))[1]} - {*columns.events, ""}
+        applies[rows.others.format(counted(len(texts), "other text"), others)] = others
     return [note for note, holds in applies.items() if holds]
 
 
@@ -572,8 +590,10 @@ class UploadEvents(UploadedData[EventData]):
 
     def __post_init__(self) -> None:
         super().__post_init__()
+        check_named_units([(self.events.time_column, self.declared.time_unit)])
         if self.events.counted is Counted.OUTCOMES:
-            check_follow_up(self.events.time, self.events.status > 0, self.declared)
+            check_follow_up(self.events.time, self.events.status > 0, self.declared,
+                            self.events.time_unit)
         else:
             check_numbers(self.events.time, self.declared)
 

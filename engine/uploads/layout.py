@@ -231,6 +231,8 @@ def suggest_layout(table: Table, roles: Mapping[str, Any] | None = None, kind: s
                                 and has_people_in_columns(table)):
         transposed = suggest_layout(table.transposed(), roles, "wide", data)
         return replace(transposed, is_transposed=True)
+    if kind is None and not choices and data == DataType.CURVES:
+        _refuse_numbered_people(table)
     suggested = roles_by_name(table, choices)
     series = _series(table, _names_of(choices))
     is_wide = data == DataType.CURVES and (kind or _kind(choices, suggested, series)) == "wide"
@@ -246,14 +248,29 @@ def has_people_in_columns(table: Table) -> bool:
     Its name is that of a time, its numbers increase, and no column is called as a person or as
     what was measured is.
     """
+    others = table.columns[1:]
+    return _begins_with_times(table) and "" not in {_numbered(name, table)[0] for name in others}
+
+
+def _begins_with_times(table: Table) -> bool:
+    """Whether the first column, by its name and numbers, is the time of all that stands beside."""
     first, *others = table.columns
     suggested = roles_by_name(table, {})
-    if (suggested.get("time") != first or {"id", "value"} & {*suggested} or len(others) < 2
-            or "" in {_numbered(name, table)[0] for name in others}):
+    if suggested.get("time") != first or {"id", "value"} & {*suggested} or len(others) < 2:
         return False
     times = table.numbers(first)
     return bool(table.n_rows > 1 and not times.unreadable and not times.missing
                 and (times.values[1:] > times.values[:-1]).all())
+
+
+def _refuse_numbered_people(table: Table) -> None:
+    """Refuse columns beside times whose names are numbers: of people, or times as well."""
+    first, *others = table.columns
+    if {_numbered(name, table)[0] for name in others} == {""} and _begins_with_times(table):
+        raise InputError(f"The columns beside “{shortened(first)}” are called by numbers: these "
+                         "may be people or times.", field="layout", hint="Put a letter before the "
+                         "numbers of people, as in P101; or add a column of ids, if every row is a "
+                         "person.")
 
 
 def _of_records(table: Table) -> Layout:

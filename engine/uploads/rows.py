@@ -29,6 +29,7 @@ from engine.uploads.columns import (
 from engine.uploads.layout import Layout
 from engine.uploads.misfits import check_records, remarks_on_codes
 from engine.uploads.source import UploadedData
+from engine.uploads.spellings import check_units
 from engine.uploads.tables import Table
 from engine.uploads.traces import coarse, filled, pieces, traces_of_ids
 
@@ -96,6 +97,8 @@ def read_rows(table: Table, layout: Layout) -> RowTable:
         raise InputError(f"There are {table.n_rows:,} rows; at most {MAX_ROWS:,} are read.",
                          field="file", hint="Take a part of them, chosen without looking at the "
                          "numbers.")
+    for name in (*layout.covariates, layout.value or ""):
+        check_units(table, layout.unused(table), name)
     notes = list(table.notes)
     people = people_of(table, layout, notes)
     several = int((people.rows > 1).sum())

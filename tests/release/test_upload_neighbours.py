@@ -236,6 +236,13 @@ def test_one_person_changes_nothing_that_the_command_writes_or_says(tmp_path, ca
     assert said[0] == said[1] == said[2]
 
 
+def test_a_unit_in_the_name_of_a_column_that_is_not_the_stated_one_is_refused(tmp_path, capsys):
+    file = command(long_file().rename(columns={"height": "height_cm"}), tmp_path)
+    file.write_text(file.read_text().replace('"value_name"', '"value_unit": "m", "value_name"'))
+    assert __main__.main(["release", str(file), "--ledger", str(tmp_path / "ledger")]) == 2
+    assert "as if it were in cm" in capsys.readouterr().err
+
+
 def test_the_command_works_out_the_cost_once(tmp_path, monkeypatch):
     reckoned = []
 

@@ -564,6 +564,31 @@ def test_names_of_columns_that_may_be_read_wrongly_are_refused_with_what_to_do(h
     assert_refused(f"id,{header}\nann,{row}\nbob,{row}\n".encode(), words)
 
 
+@pytest.mark.parametrize(("content", "words"), [
+    (files.rows("a,1,2\nb,1,3\nMin,1,2\nMax,1,3"), "total or an average"),
+    (files.rows("a,1,2\nb,1,3\nSD,1,.5"), "total or an average"),
+    (files.rows("a,1,2\nb,1,3\nN = 2,,"), "total or an average"),
+    (b"id,time,value,unit\na,1,95,mg/dL\nb,1,5.2,mmol/L\n", "2 units of “value”"),
+    (b"week,101,102,103\n0,70,80,75\n4,71,79,76\n", "people or times"),
+    (files.rows("a,1,2\nid,time,value\nb,1,3"), "leave those lines out"),
+    (files.rows("a,1,<2\nb,1,<3"), "write the limit alone"), (files.rows("a,1,72 kg\nb,1,80 kg"), "write one number alone"),
+    (files.rows("a,week 1,72\nb,week 2,80"), "as 6 for week 6"), (files.rows("a,1,1 050\nb,1,980"), "blanks between thousands")])
+def test_lines_and_cells_that_are_no_observations_are_refused_with_what_to_do(content, words):
+    assert_refused(content, words)
+
+
+def test_ids_units_and_names_that_only_resemble_these_are_read():
+    curves = curves_of(b"id,time,value,unit\nMax,1,95,mg/dL\nn,1,5.2,MG/DL\nmina,2,7,\n")
+    assert curves.n_curves == 3
+    assert curves_of(b"week,id,101,102\n0,a,70,80\n4,b,71,79\n").n_curves == 2
+
+
+def test_three_digits_behind_every_mark_are_pointed_out():
+    text = "id;time;value\na;1;1.065\nb;1;1.234\n"
+    assert noted(curves_of(text.encode()), "three digits behind it")
+    assert not noted(curves_of(text.replace("1.234", "1.23").encode()), "three digits behind it")
+
+
 def test_numbers_in_other_columns_of_a_long_file_refuse_nothing():
     table = read_table(b"id,time,value,bmi 6 months,bmi 1 year,2023-12,2024-01\nann,1,2,3,4,5,6\n")
     assert suggest_layout(table).value == "value"
@@ -593,6 +618,20 @@ def test_a_code_within_the_bounds_is_pointed_out_to_the_holder_alone():
     assert any("999" in remark and "missing" in remark for remark in upload.remarks())
     bounded = Upload(curves=curves_of(content.replace(b"999", b"500")), declared=upload.declared)
     assert not any("missing" in remark for remark in bounded.remarks())
+
+
+def test_a_visit_of_many_at_a_time_that_was_not_planned_is_no_code():
+    content = files.rows("\n".join(f"p{k},{time},{80 + k}" for k in range(6) for time in (0, 3, 9)))
+    declared = declare(**STATED | {"time_low": 0, "time_high": 3})
+    assert Upload(curves=curves_of(content), declared=declared).n_clipped.times == 6
+    with pytest.raises(InputError, match="codes for missing ones"):
+        Upload(curves=curves_of(content.replace(b",9,", b",999,")), declared=declared)
+
+
+def test_dates_that_a_spreadsheet_shows_as_numbers_are_recognised():
+    content = files.rows("\n".join(f"p{k},{43836 + k},{80 + k}" for k in range(6)))
+    with pytest.raises(InputError, match="format their column as dates"):
+        Upload(curves=curves_of(content), declared=declare(**STATED | {"time_low": 2019, "time_high": 2021}))
 
 
 @pytest.mark.parametrize(("values", "low", "high", "is_refused"), [

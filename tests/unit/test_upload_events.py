@@ -245,7 +245,8 @@ def test_code_and_command_read_the_same_file_in_the_same_way(tmp_path):
 
 
 def test_times_in_another_unit_than_the_planned_follow_up_are_refused_and_long_follow_up_is_not():
-    in_days = read("days,end\n" + "".join(f"{200 + k},{'death' if k % 2 else 'alive'}\n" for k in range(1, 40)))
+    in_days = read("time,end\n" + "".join(f"{200 + k},{'death' if k % 2 else 'alive'}\n" for k in range(1, 40)),
+                   replace(DEATH, time="time"))
     with pytest.raises(InputError, match="Nearly all times lie beyond the planned follow-up of 3 years, and no event"):
         UploadEvents(events=in_days, declared=declare_events(0, 3, "protocol", DEATH, time_unit="years"))
     long = read("days,end\n5,death\n" + "".join(f"{2000 + k},alive\n" for k in range(1, 40)))
@@ -268,6 +269,22 @@ def test_a_large_code_for_a_missing_time_is_told_by_its_distance(last, is_refuse
         return
     with pytest.raises(InputError, match="codes for missing ones, such as 999"):
         UploadEvents(events=events, declared=declared)
+
+
+@pytest.mark.parametrize(("text", "columns", "unit", "words"), [
+    ("months,end\n3,death\n9,alive\n", replace(DEATH, time="months"), "days", "as if it were in months"),
+    ("from,to,end\n2024-01-01,2024-03-01,death\n2024-01-01,2024-05-01,alive\n",
+     replace(DEATH, time="to", start="from"), "years", "read in days"),
+    ("from,died\n2024-01-01,2024-03-01\n2024-01-01,\n2024-01-01,\n",
+     EventColumns(time="died", start="from"), "days", "More than half of the people have no time")])
+def test_times_that_cannot_be_what_is_stated_are_refused(text, columns, unit, words):
+    with pytest.raises(InputError, match=words):
+        UploadEvents(events=read(text, columns), declared=declare_events(0, 400, "protocol", DEATH, time_unit=unit))
+
+
+def test_the_holder_is_told_how_many_have_a_status_that_was_not_stated():
+    events = read("days,end\n" + "".join(f"{k},{('death', 'alive', '9')[k % 3]}\n" for k in range(1, 31)))
+    assert "2 other texts than the events that you stated: 20 people" in " ".join(events.notes)
 
 
 def test_times_that_mostly_lie_before_their_start_are_refused():
