@@ -16,6 +16,7 @@ from engine.core.plain import checked_object
 from engine.core.tasks import DataType, Task
 from engine.core.types import Data, EventFacts, PublicFacts
 from engine.numerics.counts.cells import Counted
+from engine.uploads.columns import refuse_unused_ids
 from engine.uploads.conversions import Dates
 from engine.uploads.curves import Upload, read_curves
 from engine.uploads.design import StatedDesign
@@ -152,8 +153,10 @@ class RecordSection(DataSection):
         name = table.find(columns["value"]) if has_response and columns.get("value") else None
         layout = Layout(columns.get("id"), server=columns.get("server"), data=DataType.RECORDS,
                         covariates=tuple(feature.name for feature in stated), value=name)
-        return UploadRows(rows=read_rows(table, layout),
-                          declared=facts or _record_facts(stated, data, task, name))
+        rows = read_rows(table, layout)
+        if not layout.id:
+            refuse_unused_ids(table, layout.unused(table))
+        return UploadRows(rows=rows, declared=facts or _record_facts(stated, data, task, name))
 
     def facts(self, data: Mapping[str, Any], task: Task) -> PublicFacts:
         _refuse_groups(data)
@@ -183,8 +186,11 @@ class EventSection(DataSection):
     def upload(self, table: Table, data: Mapping[str, Any], task: Task,
                facts: PublicFacts | None = None) -> UploadEvents:
         columns = _event_columns(data, task, table)
+        events = read_events(table, columns)
+        if not columns.id:
+            refuse_unused_ids(table, columns.unused(table))
         return UploadEvents(
-            events=read_events(table, columns),
+            events=events,
             declared=facts if isinstance(facts, EventFacts) else _event_facts(data, columns))
 
     def facts(self, data: Mapping[str, Any], task: Task) -> PublicFacts:

@@ -18,13 +18,15 @@ from engine.core.errors import InputError
 from engine.core.lists import counted, listed, shortened
 from engine.core.types import Array
 from engine.uploads.conversions import ZERO_ONE
-from engine.uploads.layout import Layout, site_like
+from engine.uploads.layout import Layout, plain_name, site_like
 from engine.uploads.spellings import check_ids, check_sites, n_other_spellings
 from engine.uploads.tables import MISSING, Numbers, Table
 
 Integers = NDArray[np.int64]
 Check = Callable[[int], None]
 _FEW_PEOPLE = 10  # at a site, below which hospitals usually keep a number to themselves
+_OF_PEOPLE = {f"{person}{end}" for person in ("subject", "person", "patient", "participant")
+              for end in ("", "_id", "id", "_no", "_number")} | {"record_id", "usubjid", "subjid"}
 _KEYED = hashlib.blake2b(key=b"order of curves", digest_size=8)  # any text that everybody knows
 
 
@@ -131,6 +133,31 @@ def people_of(table: Table, layout: Layout, notes: list[str], check: Check | Non
                      "different people")
     return People(np.argsort(order)[person], keys[order] % len(sites),
                   tuple(ids[k] for k in person_ids))
+
+
+def refuse_unused_ids(table: Table, columns: Sequence[str]) -> None:
+    """Refuse a column that names people, some of them several times, where nobody spoke of ids.
+
+    Parameters
+    ----------
+    columns : sequence of str
+        Those without a role.
+
+    Raises
+    ------
+    InputError
+        Naming the column, with the number of ids that have several rows.
+    """
+    for column in columns:
+        if plain_name(column) in _OF_PEOPLE:
+            codes, texts = table.codes(column)
+            several = int((np.bincount(codes[np.array(texts)[codes] != ""]) > 1).sum())
+            if several:
+                raise InputError(
+                    f"The column “{shortened(column)}” is not used, and {several:,} of its ids "
+                    "have several rows.", field="id", hint="Choose it as the column of people: as "
+                    "it is, whoever has several rows is protected less. If it names none, leave it "
+                    "out of the file or rename it.")
 
 
 def _ids_at_several_sites(table: Table, person: Integers) -> list[str]:

@@ -284,7 +284,9 @@ def _clock_times(text: pa.Array, dates: Dates) -> Converted:
 
 
 def _iso(text: pa.Array, dates: Dates) -> Converted:
-    return Converted(_read(_ISO, text, dates), dates.words, Kind.DATES)
+    in_utc = pc.any(pc.match_substring_regex(text, "[0-9]z$")).as_py()
+    return Converted(_read(_ISO, text, dates), dates.words + bool(in_utc) * (
+        "; where Z stands behind them they stay in UTC"), Kind.DATES)
 
 
 def _dotted(text: pa.Array, dates: Dates) -> Converted:

@@ -44,7 +44,7 @@ from engine.uploads.layout import FEW_TIMES, KINDS, Layout, check_roles
 from engine.uploads.misfits import check_covariates, check_fit, remarks_on_codes
 from engine.uploads.regressors import check_regressors
 from engine.uploads.source import UploadedData
-from engine.uploads.spellings import check_spellings, check_units
+from engine.uploads.spellings import check_kinds, check_spellings
 from engine.uploads.tables import Numbers, Table
 from engine.uploads.traces import coarse, filled, pieces, shapes, traces_of_ids
 
@@ -240,7 +240,7 @@ def _from_first(readings: _Readings) -> _Readings:
 
 def _read_long(table: Table, layout: Layout, several: str, notes: list[str]) -> _Readings:
     check_roles(table, layout)
-    check_units(table, layout.unused(table), str(layout.value))
+    check_kinds(table, layout.unused(table), str(layout.value))
     curve, server, ids = people_of(table, layout, notes, _check_ids(table, layout))
     time, value = str(layout.time), str(layout.value)
     columns = column_numbers(table, [time, value], notes, time)

@@ -46,12 +46,13 @@ from engine.uploads.misfits import (
 )
 from engine.uploads.rows import MAX_ROWS
 from engine.uploads.source import UploadedData
-from engine.uploads.spellings import check_spellings, check_units
+from engine.uploads.spellings import check_kinds, check_spellings
 from engine.uploads.tables import FILL_IN, Numbers, Table
 from engine.uploads.traces import TELLING, traces_of_ids
 
 MAX_CODES = 100  # texts of a column of codes; a column with more holds something else
 OR = " or "  # between the texts of a label, which are one cause
+_SAYS_SO = {"1", "1.0", "yes", "y", "true", "t", "x", "censored"}
 _UNKNOWN = -1  # a status that is no stated code
 _FIRST_DAY = "1970-01-01"  # from which both dates of a duration are counted
 
@@ -301,10 +302,11 @@ def read_events(table: Table, columns: EventColumns) -> EventTable:
     layout = Layout(columns.id and table.find(columns.id), table.find(columns.time),
                     server=columns.server and table.find(columns.server))
     people = people_of(table, layout, notes)
-    check_units(table, columns.unused(table), columns.time)
+    check_kinds(table, columns.unused(table), columns.time)
     spans = _times(table, columns, notes)
     status = np.ones(table.n_rows, dtype=np.int64)
     if columns.status is not None:
+        _check_meaning(columns.status, columns.events)
         status = _coded(table, columns.status, columns.events, "events", notes)
         if columns.counted is Counted.LABELS:
             status = np.minimum(status, 1)
@@ -329,6 +331,14 @@ def read_events(table: Table, columns: EventColumns) -> EventTable:
         counted=columns.counted, time_unit=spans.unit, notes=tuple(notes),
         **in_order(table, layout, order, people.server, people.ids, np.empty((len(first), 0)))
         | ({"time_column": ""} if spans.unit else {}))
+
+
+def _check_meaning(status: str, events: Sequence[str]) -> None:
+    """Refuse 1 or yes as an event in a column that says who is censored."""
+    if "censor" in plain_name(status) and {text.casefold() for text in events} & _SAYS_SO:
+        raise InputError(f"By its name the column “{shortened(status)}” says who is censored, and "
+                         "its yes is stated as an event.", field="events", hint="State the text of "
+                         "those who are not censored, such as 0; or rename the column.")
 
 
 def _group_codes(table: Table, columns: EventColumns, notes: list[str]) -> Integers:

@@ -537,6 +537,9 @@ def _lacking_roles(roles: list[str], free: list[str], table: Table) -> InputErro
         columns, near = "The first line is a row of data, no names. ", ""
     *others, last = (_MEANINGS[role] for role in roles)
     needed = f"{', '.join(others)} or {last}" if others else last
+    n_numbers = sum(_numbered(name, table)[0] == "" for name in table.columns)
+    if "time" in roles and n_numbers > 1 and columns.startswith("Found"):
+        near = "Columns that are called by their times must stand in order of time. "
     wide = (" If a row is a curve, name its columns by their times: 0, 6, 12, or week 0, week 6."
             if "time" in roles and sum(bool(re.search("[0-9]", name)) for name in free) > 1 else "")
     return InputError(f"By their names, no column says {needed}.", field="layout",
@@ -564,7 +567,7 @@ def _wide(table: Table, choices: Mapping[str, Any], suggested: Mapping[str, str]
 
 
 def _check_family(table: Table, series: Mapping[str, float], covariates: Sequence[str]) -> None:
-    """Refuse another set of columns that is numbered as those of the observations are.
+    """Refuse another set of columns, half as large at least, numbered as the observations are.
 
     Which of both was meant is not for a program to say.
     """
@@ -574,7 +577,9 @@ def _check_family(table: Table, series: Mapping[str, float], covariates: Sequenc
         stem, time = _numbered(column, table)
         if time is not None and column not in covariates:
             families.setdefault(stem, []).append(abs(time))
-    if sum(sorted(family) == times for family in families.values()) > 1:
+    alike = [family for family in families.values() if len({*family} & {*times}) > 1
+             and 2 * len(family) >= len(times)]
+    if len(alike) > 1:
         raise InputError("Several sets of columns are numbered alike, such as "
                          f"{listed(list(series)[:1])}: each could hold the observations.",
                          field="layout", hint="Keep one set in the file, and leave out the others.")

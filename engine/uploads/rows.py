@@ -29,7 +29,7 @@ from engine.uploads.columns import (
 from engine.uploads.layout import Layout
 from engine.uploads.misfits import check_records, remarks_on_codes
 from engine.uploads.source import UploadedData
-from engine.uploads.spellings import check_units
+from engine.uploads.spellings import check_kinds
 from engine.uploads.tables import Table
 from engine.uploads.traces import coarse, filled, pieces, traces_of_ids
 
@@ -98,7 +98,7 @@ def read_rows(table: Table, layout: Layout) -> RowTable:
                          field="file", hint="Take a part of them, chosen without looking at the "
                          "numbers.")
     for name in (*layout.covariates, layout.value or ""):
-        check_units(table, layout.unused(table), name)
+        check_kinds(table, layout.unused(table), name)
     notes = list(table.notes)
     people = people_of(table, layout, notes)
     several = int((people.rows > 1).sum())

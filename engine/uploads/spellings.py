@@ -28,6 +28,8 @@ _INITIALS = frozenset(letter for word in (*_TOTALS, *_ENDS, *MISSING) for each i
                       (word, word.upper()) for letter in each[:1])
 _LONGEST = max(map(len, (*_TOTALS, *MISSING)))
 _OF_UNITS = ("unit", "units", "uom", "value_unit", "result_unit", "unit_of_measure")
+_OF_KINDS = ("test", "test_name", "test_code", "lab_test", "analyte", "parameter", "param",
+             "paramcd", "component", "lbtest", "lbtestcd", "vstest", "vstestcd", "loinc")
 _ROUNDED = re.compile(r"[+-]?[0-9](\.[0-9]+)?[Ee]\+[0-9]{2,3}")  # as spreadsheets keep long numbers
 
 
@@ -77,8 +79,8 @@ def check_spellings(texts: Iterable[str], stated: Sequence[str], field: str) -> 
             "would count as something else.")
 
 
-def check_units(table: Table, columns: Iterable[str], value: str) -> None:
-    """Refuse a column of values whose units stand in another column and differ.
+def check_kinds(table: Table, columns: Iterable[str], value: str) -> None:
+    """Refuse a column of values of several kinds, or in several units, as another column says.
 
     Parameters
     ----------
@@ -92,16 +94,25 @@ def check_units(table: Table, columns: Iterable[str], value: str) -> None:
     InputError
         Naming both.
     """
-    names = {*_OF_UNITS, *(f"{column_key(value)}_{name}" for name in _OF_UNITS)} if value else {}
-    for column in columns:
-        if re.sub(r"[\W_]+", "_", column_key(column)).strip("_") not in names:
+    for column in columns if value else ():
+        name = _plain_name(column).removeprefix(f"{_plain_name(value)}_")
+        of_units = name in _OF_UNITS
+        if not of_units and name not in _OF_KINDS:
             continue
-        units = {known_unit(text) or plain_spelling(text) for text in table.codes(column)[1]
-                 if text.casefold() not in MISSING}
-        if len(units) > 1:
+        texts = {known_unit(text) * of_units or plain_spelling(text) for text in
+                 table.codes(column)[1] if text and (not of_units or
+                                                     text.casefold() not in MISSING)}  # Na is a kind
+        if len(texts) > 1:
+            kinds = "units" if of_units else "kinds of measurement"
             raise InputError(
-                f"The column “{shortened(column)}” has {len(units)} units of “{shortened(value)}”.",
-                field=column, hint="Bring all values to one unit, or keep the rows of one.")
+                f"The column “{shortened(column)}” names {len(texts):,} {kinds}, and “"
+                f"{shortened(value)}” holds the values of all.", field=column,
+                hint="Bring all values to one unit, or keep the rows of one." if of_units else
+                "Keep the rows of one, or leave the column out if it names something else.")
+
+
+def _plain_name(column: str) -> str:
+    return re.sub(r"[\W_]+", "_", column_key(column)).strip("_")
 
 
 def check_sites(names: Sequence[str], column: str) -> None:

@@ -44,12 +44,13 @@ NUMBER = r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?"
 _MARKS = r"\pM{31}"
 _COMMA_NUMBER = r"[+-]?[0-9]*,[0-9]+([eE][+-]?[0-9]+)?"
 _WHOLE = r"^\s*[+-]?[0-9]+\s*$"
-_MONTH_NAME = (r"^[0-9]{1,2}[ -]?[a-z]{3,9}[ -]?[0-9]{2,4}$|^[a-z]{3,9}\.? [0-9]{1,2},? [0-9]{4}$")
+_MONTH_NAME = (r"^[0-9]{1,2}[ -]?[a-z]{3,9}[ -]?[0-9]{2,4}$|^[a-z]{3,9}\.? [0-9]{1,2},? [0-9]{4}$"
+               r"|^(jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]{0,6}[ .-]?[0-9]{2,4}$")
 _BESIDE = (  # what stands beside numbers, and what to do
     (r"^[<>≤≥]", "They begin with a sign such as < or >: write the limit alone, or what a rule "
      "from outside the file says, such as half of it."),
-    (r"^[+-]?[0-9]{1,3}( [0-9]{3})+([.,][0-9]+)?$", "They hold blanks between thousands: write "
-     "numbers as 1234.5."),
+    ("^[+-]?[0-9]{1,3}([ \N{NO-BREAK SPACE}\N{NARROW NO-BREAK SPACE}'’][0-9]{3})+([.,][0-9]+)?$",
+     "They hold blanks or marks between thousands: write numbers as 1234.5."),
     (r"^[+-]?[0-9.,]+ *[a-zµ°*+/]", "They hold a unit, a sign or a second number behind the "
      "number: write one number alone in each cell."),
     (r"^[a-z][a-z ._-]*[0-9.,]+$", "They hold a word before the number: write the number alone, as "

@@ -568,11 +568,14 @@ def test_names_of_columns_that_may_be_read_wrongly_are_refused_with_what_to_do(h
     (files.rows("a,1,2\nb,1,3\nMin,1,2\nMax,1,3"), "total or an average"),
     (files.rows("a,1,2\nb,1,3\nSD,1,.5"), "total or an average"),
     (files.rows("a,1,2\nb,1,3\nN = 2,,"), "total or an average"),
-    (b"id,time,value,unit\na,1,95,mg/dL\nb,1,5.2,mmol/L\n", "2 units of “value”"),
+    (b"id,time,value,unit\na,1,95,mg/dL\nb,1,5.2,mmol/L\n", "2 units, and “value”"),
     (b"week,101,102,103\n0,70,80,75\n4,71,79,76\n", "people or times"),
     (files.rows("a,1,2\nid,time,value\nb,1,3"), "leave those lines out"),
     (files.rows("a,1,<2\nb,1,<3"), "write the limit alone"), (files.rows("a,1,72 kg\nb,1,80 kg"), "write one number alone"),
-    (files.rows("a,week 1,72\nb,week 2,80"), "as 6 for week 6"), (files.rows("a,1,1 050\nb,1,980"), "blanks between thousands")])
+    (files.rows("a,week 1,72\nb,week 2,80"), "as 6 for week 6"), (files.rows("a,1,1 050\nb,1,980"), "between thousands"),
+    (b"id,time,test,value\na,1,Na,140\nb,1,K,4\n", "2 kinds of measurement"),
+    (b"id,wt_0,wt_6,wt_12,ht_0,ht_6\na,1,2,3,4,5\nb,1,2,3,4,5\n", "numbered alike"),
+    (b"id,24,6,0\na,1,2,3\n", "in order of time")])
 def test_lines_and_cells_that_are_no_observations_are_refused_with_what_to_do(content, words):
     assert_refused(content, words)
 

@@ -287,6 +287,13 @@ def test_the_holder_is_told_how_many_have_a_status_that_was_not_stated():
     assert "2 other texts than the events that you stated: 20 people" in " ".join(events.notes)
 
 
+def test_who_is_censored_is_no_event():
+    text = "days,censored\n3,1\n9,0\n"
+    with pytest.raises(InputError, match="says who is censored"):
+        read(text, EventColumns(time="days", status="censored", events=("1",)))
+    assert rows(read(text, EventColumns(time="days", status="censored", events=("0",)))) == [(3, 0), (9, 1)]
+
+
 def test_times_that_mostly_lie_before_their_start_are_refused():
     swapped = read("days,end\n" + "".join(f"{-k},{'death' if k % 2 else 'alive'}\n" for k in range(1, 40)))
     with pytest.raises(InputError, match="before their start"):
