@@ -99,9 +99,9 @@ def check_kinds(table: Table, columns: Iterable[str], value: str) -> None:
         of_units = name in _OF_UNITS
         if not of_units and name not in _OF_KINDS:
             continue
-        texts = {known_unit(text) * of_units or plain_spelling(text) for text in
-                 table.codes(column)[1] if text and (not of_units or
-                                                     text.casefold() not in MISSING)}  # Na is a kind
+        blank = MISSING if of_units else ("",)  # Na is sodium
+        texts = {known_unit(text) * of_units or plain_spelling(text)
+                 for text in table.codes(column)[1] if text.casefold() not in blank}
         if len(texts) > 1:
             kinds = "units" if of_units else "kinds of measurement"
             raise InputError(

@@ -24,7 +24,13 @@ from engine.release import files as release_files
 from engine.release.ledger import Ledger
 from engine.uploads.curves import Upload, read_curves
 from engine.uploads.design import StatedDesign
-from engine.uploads.events import EventColumns, UploadEvents, declare_events, read_events
+from engine.uploads.events import (
+    EventColumns,
+    UploadEvents,
+    counted_for,
+    declare_events,
+    read_events,
+)
 from engine.uploads.facts import StatedCovariate, declare, declare_rows
 from engine.uploads.layout import suggest_layout
 from engine.uploads.rows import (
@@ -190,6 +196,34 @@ def test_one_record_changes_nothing_but_the_messages(tmp_path):
                                    tmp_path / name, Budget(2.0)))
     assert_same(released[0], released[1])
     assert_same(released[0], released[2])
+
+
+COUNTS = pd.DataFrame({"id": [f"p{k}" for k in range(150)], "days": [1 + 7 * k % 89 for k in range(150)], "end": [
+    ("death", "relapse", "alive")[k % 3] for k in range(150)], "arm": [("A", "B")[k % 2] for k in range(150)]})
+
+
+def asked_of_counts(task, frame):
+    """The plan and the sizes of all messages: what is published follows from them and the messages."""
+    columns = EventColumns(
+        time="days", id="id", counted=counted_for(task), status=None if task == "distribution" else "end",
+        events=() if task == "distribution" else ("death", "relapse"), group="arm", groups=("A", "B"))
+    source = UploadEvents(events=read_events(read_table(files.csv(frame)), columns),
+                          declared=declare_events(0, 90, "a protocol", columns))
+    mechanism = mechanisms.build("noisy_counts", {"task": task})
+    plan = published.planned(source, mechanism, Budget(2.0), "counts")
+    messages = certified.hardened(certified.publishable_data(source), mechanism, plan.cost)[1]
+    return plan.to_bytes(), {key: np.shape(numbers) for key, numbers in messages.items()}
+
+
+@pytest.mark.parametrize("task", ["survival", "cumulative_incidence", "distribution", "roc"])
+def test_one_person_of_a_file_of_counts_changes_nothing_but_the_messages(task):
+    before = asked_of_counts(task, COUNTS)
+    rest, row = COUNTS.drop(7), COUNTS.loc[[7]]
+    for change in ({"days": np.nan}, {"days": 1e6}, {"days": -3}, {"end": ""}, {"end": "lost"}, {"arm": "A"},
+                   {"arm": "C"}, {"id": "new"}):
+        other = row.assign(**change)
+        assert asked_of_counts(task, pd.concat([other, rest])) == before
+        assert asked_of_counts(task, pd.concat([rest, other])) == before
 
 
 def test_what_is_published_says_the_stated_number_and_design(tmp_path):
