@@ -89,20 +89,22 @@ class _Rows:
     example: str = "For example a manual."
     missing: tuple[str, str] = ("number", "in the lowest interval")
     blank: str = "no label: {:,} people, who count as without it"
-    others: str = "{} than those that you stated: {:,} people, who count as without it"
+    others: str = ("the label has {} besides those that you stated: {:,} people, who count as "
+                   "without it")
     value_name: str = "Share of people"
 
 
 _ROWS = {
     Counted.OUTCOMES: _Rows(
         "times", ("time", "days", "months", "years", "weeks", "survival_time", "duration",
-                  "follow_up", "futime", "end", "end_date", "exit", "date_of_end"),
+                  "follow_up", "futime", "end", "end_date", "exit", "date_of_end", "tstop", "stop",
+                  "stop_time", "time2"),
         ("start", "status", "id"), "the planned follow-up", "planned follow-up",
         "It comes from how the study was planned: the longest time in the file would reveal "
         "something about somebody.",
         "For example the protocol of the study.", ("time", "as censored at once"),
         "no status: {:,} people, who count as censored",
-        "{} than the events that you stated: {:,} people, who count as censored"),
+        "the status has {} besides the events that you stated: {:,} people, who count as censored"),
     Counted.VALUES: _Rows(
         "values", ("value", "concentration", "measurement", "result", "level", "y", "x"),
         ("id",), "the lowest and highest possible values"),
@@ -230,8 +232,8 @@ class EventTable(Observations):
 
 
 _NAMES = {  # usual names of columns, the likeliest first; a status is never the time
-    "start": ("start", "start_date", "entry", "entry_date", "diagnosis_date", "date_of_diagnosis",
-              "randomisation_date", "randomization_date"),
+    "start": ("start", "start_date", "tstart", "start_time", "entry", "entry_date",
+              "diagnosis_date", "date_of_diagnosis", "randomisation_date", "randomization_date"),
     "status": ("status", "event", "end_status", "outcome", "death", "died", "dead", "cause",
                "death_event", "censored", "label", "class", "result", "disease"),
     "id": ("id", "patient_id", "person_id", "subject_id", "participant_id", "patient", "person",
@@ -503,7 +505,7 @@ def _doubtful(time: Array, status: Integers, columns: EventColumns, table: Table
         blank, others = int((status == _UNKNOWN).sum()), int((status == 0).sum())
         applies[rows.blank.format(blank)] = blank
         texts = {*table.codes(table.find(columns.status))[1]} - {*columns.events, ""}
-        applies[rows.others.format(counted(len(texts), "other text"), others)] = others
+        applies[rows.others.format(counted(len(texts), "text"), others)] = others
     return [note for note, holds in applies.items() if holds]
 
 

@@ -284,7 +284,7 @@ def test_times_that_cannot_be_what_is_stated_are_refused(text, columns, unit, wo
 
 def test_the_holder_is_told_how_many_have_a_status_that_was_not_stated():
     events = read("days,end\n" + "".join(f"{k},{('death', 'alive', '9')[k % 3]}\n" for k in range(1, 31)))
-    assert "2 other texts than the events that you stated: 20 people" in " ".join(events.notes)
+    assert "2 texts besides the events that you stated: 20 people" in " ".join(events.notes)
 
 
 def test_who_is_censored_is_no_event():
