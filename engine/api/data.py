@@ -29,8 +29,9 @@ Ends = tuple[float, float]
 
 def read_curves(data: str | Path | pd.DataFrame, columns: Mapping[str, Any] | None = None, *,
                 values: Ends, times: Ends, origin: str, design: Mapping[str, Any] | StatedDesign,
-                observations: int | None = None, symmetric: bool = False, several: str = "keep",
-                covariates: Sequence[Covariate] = (), **words: Any) -> Source[Any]:
+                observations: int | None = None, symmetric: bool = False,
+                several: str | None = None, covariates: Sequence[Covariate] = (), **words: Any
+                ) -> Source[Any]:
     r"""Curves of one's own, with the facts that are stated about them.
 
     Bounds and the design come from outside the data: what is taken from the data is not public, and
@@ -56,8 +57,9 @@ def read_curves(data: str | Path | pd.DataFrame, columns: Mapping[str, Any] | No
         How many were planned for each curve; of common times as many as there are.
     symmetric : bool
         Whether people are spread about their mean without skew.
-    several : "keep" or "average"
-        Whether several rows of one person are protected one by one, or averaged to one curve.
+    several : "average" or "keep", optional
+        Whether several rows of one person, where a row is a curve, are averaged to one curve (as
+        usual), or protected one by one; see `engine.uploads.curves.read_curves`.
     covariates : sequence of Covariate
         Names and ranges of columns that may explain the curves.
     words

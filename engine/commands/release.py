@@ -148,6 +148,8 @@ def _single(options: argparse.Namespace, ledger: Ledger, request: Request, name:
         print("Nothing was published. Add --yes to publish and write to the ledger: it cannot be "
               "taken back." if earlier is None else
               "Nothing was written. Add --yes for the files.", file=sys.stderr)
+        if request.source.facts.is_upload:
+            print("--about-file says first, for you alone, how the file was read.", file=sys.stderr)
         return 2
     if earlier is None or earlier.state == "charged":
         release_folder.empty(out)  # tried before anything is charged or drawn

@@ -53,6 +53,7 @@ from engine.sources import Source
 _MATRIX = 4  # dimensions of messages that are symmetric matrices
 _SAME = 1e-6  # a certified ε this close below the asked one is charged as the asked one
 _TRIES = 40
+_FEWEST_PEOPLE = 2
 _COUNTED = 2.0  # by how much a record moves counts, in sum of sizes
 Key = tuple[int, str]  # who sends, and the key of the step
 Answer = Callable[[Key, HardenedNoise, Array], Array]  # see `answered`
@@ -207,8 +208,9 @@ def release_cost(data: Data, mechanism: Mechanism, budget: Budget, shares: Share
     ------
     InputError
         If it may not be published: there is no hardened path, what is printed does not keep its
-        promise, nothing useful could be released, or δ is 1/n or more.
+        promise, nothing useful could be released, there is one person alone, or δ is 1/n or more.
     """
+    _check_people(data)
     _check_budget(budget, data.sizes.n_curves)
     return _cost_within(data, mechanism, (budget,), shares)
 
@@ -236,6 +238,7 @@ def release_cost_by_site(data: Data, mechanism: Mechanism, budgets: Sequence[Bud
     InputError
         As `release_cost`; δ must be below one over the number of people of the site.
     """
+    _check_people(data)
     for budget, n in zip(budgets, data.sizes.n_curves_per_server, strict=True):
         _check_budget(budget, n)
     return _cost_within(data, mechanism, tuple(budgets))
@@ -264,6 +267,14 @@ def _reduced(cost: SiteCost, n_tried: int) -> Budget:
         return _guess_by_rho(cost.requested)
     less = cost.requested.epsilon / cost.certified.epsilon * (1 - 1e-10 * 2.0**n_tried)
     return replace(cost.inner, epsilon=cost.inner.epsilon * less)
+
+
+def _check_people(data: Data) -> None:
+    """Refuse the data of one person: replacing that person may change nothing of note."""
+    if data.sizes.n_curves < _FEWEST_PEOPLE:
+        raise InputError(f"There is one {data.facts.person} alone: whatever hides what a single "
+                         f"{data.facts.person} adds hides all there is, and noise would be left.",
+                         field="people", hint="Publish about more of them.")
 
 
 def _check_budget(budget: Budget, n: int) -> None:

@@ -16,18 +16,22 @@ from engine.core.plain import checked_object
 from engine.core.tasks import DataType, Task
 from engine.core.types import Data, EventFacts, PublicFacts
 from engine.numerics.counts.cells import Counted
+from engine.uploads.columns import refuse_unused_ids
 from engine.uploads.conversions import Dates
 from engine.uploads.curves import Upload, read_curves
 from engine.uploads.design import StatedDesign
 from engine.uploads.events import (
+    OR,
     EventColumns,
     UploadEvents,
     counted_for,
     declare_events,
     read_events,
+    suggest_columns,
 )
 from engine.uploads.facts import StatedCovariate, declare, declare_rows
 from engine.uploads.layout import Layout, suggest_layout
+from engine.uploads.misfits import check_named_units
 from engine.uploads.own_file import OwnFile
 from engine.uploads.rows import UploadRows, read_rows
 from engine.uploads.source import UploadedData
@@ -111,7 +115,10 @@ class CurveSection(DataSection):
         layout = suggest_layout(replace(table, dates=_dates(data)),
                                 columns_of(data.get("columns", {})), data=task.data)
         curves = read_curves(table, layout, data.get("several"))
-        return Upload(curves=curves, declared=facts or _curve_facts(data, task.data, layout))
+        stated = facts or _curve_facts(data, task.data, layout)
+        check_named_units([(curves.time_column, stated.time_unit),
+                           (curves.value_column, stated.value_unit)])
+        return Upload(curves=curves, declared=stated)
 
     def facts(self, data: Mapping[str, Any], task: Task) -> PublicFacts:
         _refuse_groups(data)
@@ -146,8 +153,10 @@ class RecordSection(DataSection):
         name = table.find(columns["value"]) if has_response and columns.get("value") else None
         layout = Layout(columns.get("id"), server=columns.get("server"), data=DataType.RECORDS,
                         covariates=tuple(feature.name for feature in stated), value=name)
-        return UploadRows(rows=read_rows(table, layout),
-                          declared=facts or _record_facts(stated, data, task, name))
+        rows = read_rows(table, layout)
+        if not layout.id:
+            refuse_unused_ids(table, layout.unused(table))
+        return UploadRows(rows=rows, declared=facts or _record_facts(stated, data, task, name))
 
     def facts(self, data: Mapping[str, Any], task: Task) -> PublicFacts:
         _refuse_groups(data)
@@ -176,17 +185,21 @@ class EventSection(DataSection):
 
     def upload(self, table: Table, data: Mapping[str, Any], task: Task,
                facts: PublicFacts | None = None) -> UploadEvents:
-        columns = _event_columns(data, task)
+        columns = _event_columns(data, task, table)
+        events = read_events(table, columns)
+        if not columns.id:
+            refuse_unused_ids(table, columns.unused(table))
         return UploadEvents(
-            events=read_events(table, columns),
+            events=events,
             declared=facts if isinstance(facts, EventFacts) else _event_facts(data, columns))
 
     def facts(self, data: Mapping[str, Any], task: Task) -> PublicFacts:
         return _event_facts(data, _event_columns(data, task))
 
     def of_facts(self, facts: EventFacts, task: Task) -> dict[str, Any]:
-        has_events = counted_for(task.key) is not Counted.VALUES
-        return {**({"events": list(facts.causes)} if has_events else {}),
+        counted = counted_for(task.key)
+        texts = facts.causes[0].split(OR) if counted is Counted.LABELS else facts.causes
+        return {**({} if counted is Counted.VALUES else {"events": list(texts)}),
                 **_event_facts_to_plain(facts, facts.groups)}
 
     def of_file(self, facts: EventFacts, file: OwnFile) -> dict[str, Any]:
@@ -239,14 +252,21 @@ def _record_facts(features: list[StatedCovariate], data: Mapping[str, Any], task
                         two_classes=facts.get("two_classes") is True, **words)
 
 
-def _event_columns(data: Mapping[str, Any], task: Task) -> EventColumns:
-    """Which columns hold people with one time each, and what their texts mean."""
-    stated = checked_object(data.get("columns", {}), "columns", _OF_EVENTS)
+def _event_columns(data: Mapping[str, Any], task: Task, table: Table | None = None
+                   ) -> EventColumns:
+    """Which columns hold people with one time each, and what their texts mean.
+
+    Where the request names none, as one that was saved with a release, those of a table that have
+    usual names.
+    """
+    counted = counted_for(task.key)
+    usual = {} if table is None else suggest_columns(table, counted)
+    stated = checked_object(data.get("columns", usual), "columns", _OF_EVENTS)
     if not all(isinstance(name, str) for name in stated.values()) or "time" not in stated:
         raise InputError("“columns” must name the column of times.", field="columns",
                          hint='For example {"time": "days", "status": "end"}.')
     texts: dict[str, Any] = {name: listed_in(data, name, str) for name in ("events", "groups")}
-    return EventColumns(**stated, **texts, counted=counted_for(task.key), dates=_dates(data))
+    return EventColumns(**stated, **texts, counted=counted, dates=_dates(data))
 
 
 def _event_facts(data: Mapping[str, Any], columns: EventColumns) -> EventFacts:

@@ -49,7 +49,7 @@ def unit_of(source: Source[Data], mechanism: Mechanism) -> str:
     is_by_curve = mechanism.main_task.data is DataType.CURVES and not (
         isinstance(mechanism, UnivariateMean) and not mechanism.setting.is_by_person)
     if is_by_curve and source.is_of_rows:
-        return f"one curve of the file; some {facts.people} have several and are protected less"
+        return f"one row of the file; {facts.people} with several rows are protected less"
     return unit_of_person(facts, mechanism)
 
 

@@ -2,7 +2,6 @@
 
 {"version": 1, "name": "growth-2026",
  "data": {"file": "heights.csv", "columns": {"id": "child_id", "time": "age", "value": "height"},
-          "several": "keep",
           "facts": {"value_low": 60, "value_high": 210, "time_low": 2, "time_high": 18,
                     "origin": "national growth chart, 2019", "value_name": "Height",
                     "value_unit": "cm", "person": "child", "people": "children",
@@ -10,6 +9,9 @@
                     "observations_per_curve": 4, "symmetric": false}},
  "mechanism": {"key": "adaptive_mean", "parameters": {}},
  "budgets": [{"epsilon": 1.0, "delta": 1e-6}]}
+
+Where a row is a curve, several rows of one person are averaged; with "several": "keep" each row is
+protected on its own.
 
 "design" has a "law" with what belongs to it, in the unit of the file: "common" with "times", or
 with "times": "header" to confirm that those in the header of a wide table are public; "visits" with

@@ -86,9 +86,9 @@ def source_of(plan: SitePlan, site: int, table: Table) -> Source[Data]:
         raise InputError("This file holds several sites.", field="file",
                          hint="Each site reads a file of its own people.")
     if source.is_of_rows:
-        raise InputError(f"Some {plan.facts.people} have several curves, and would be protected "
-                         "less than the plan says.", field="file",
-                         hint="Keep one of each.")
+        raise InputError(f"Rows would be protected, and {plan.facts.people} with several of them "
+                         "less than the plan says.", field="several",
+                         hint="Leave “several” out of the plan: rows are averaged then.")
     if data.n_curves != member.people:
         raise InputError(f"The plan declares {member.people} {plan.facts.people} at {member.name}, "
                          f"and this file has {data.n_curves}.", field="people",

@@ -88,7 +88,7 @@ class Source(Parameterised, Generic[D]):
 
     @property
     def is_of_rows(self) -> bool:
-        """Whether somebody has several curves, each of which is protected on its own."""
+        """Whether each curve is protected on its own, and somebody may have several."""
         return False
 
     @property

@@ -18,13 +18,15 @@ from engine.core.errors import InputError
 from engine.core.lists import counted, listed, shortened
 from engine.core.types import Array
 from engine.uploads.conversions import ZERO_ONE
-from engine.uploads.layout import Layout, site_like
+from engine.uploads.layout import Layout, plain_name, site_like
 from engine.uploads.spellings import check_ids, check_sites, n_other_spellings
 from engine.uploads.tables import MISSING, Numbers, Table
 
 Integers = NDArray[np.int64]
 Check = Callable[[int], None]
 _FEW_PEOPLE = 10  # at a site, below which hospitals usually keep a number to themselves
+_OF_PEOPLE = {f"{person}{end}" for person in ("subject", "person", "patient", "participant")
+              for end in ("", "_id", "id", "_no", "_number")} | {"record_id", "usubjid", "subjid"}
 _KEYED = hashlib.blake2b(key=b"order of curves", digest_size=8)  # any text that everybody knows
 
 
@@ -44,6 +46,9 @@ class Observations:
         Of the n people; empty where no column names them.
     server_names : tuple of str
         Of the sites; empty where no column names them.
+    time_column, value_column : str
+        Names of the columns of times, where these are numbers, and values; empty where there is
+        none, or there are several.
     notes : tuple of str
         How the file was read and what to look at. They hold counts of private data: for the holder
         of the file alone.
@@ -54,6 +59,8 @@ class Observations:
     covariate_names: tuple[str, ...] = ()
     ids: tuple[str, ...] = ()
     server_names: tuple[str, ...] = ()
+    time_column: str = ""
+    value_column: str = ""
     notes: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
@@ -128,6 +135,31 @@ def people_of(table: Table, layout: Layout, notes: list[str], check: Check | Non
                   tuple(ids[k] for k in person_ids))
 
 
+def refuse_unused_ids(table: Table, columns: Sequence[str]) -> None:
+    """Refuse a column that names people, some of them several times, where nobody spoke of ids.
+
+    Parameters
+    ----------
+    columns : sequence of str
+        Those without a role.
+
+    Raises
+    ------
+    InputError
+        Naming the column, with the number of ids that have several rows.
+    """
+    for column in columns:
+        if plain_name(column) in _OF_PEOPLE:
+            codes, texts = table.codes(column)
+            several = int((np.bincount(codes[np.array(texts)[codes] != ""]) > 1).sum())
+            if several:
+                raise InputError(
+                    f"The column “{shortened(column)}” is not used, and {several:,} of its ids "
+                    "have several rows.", field="id", hint="Choose it as the column of people: as "
+                    "it is, whoever has several rows is protected less. If it names none, leave it "
+                    "out of the file or rename it.")
+
+
 def _ids_at_several_sites(table: Table, person: Integers) -> list[str]:
     """What to look at where a column that looks like one of sites is not used as one."""
     column = site_like(table)
@@ -199,6 +231,7 @@ def in_order(table: Table, layout: Layout, order: Integers, server: Integers, id
     """
     return {"server": server[order], "covariates": covariates[order],
             "covariate_names": layout.covariates,
+            "time_column": layout.time or "", "value_column": layout.value or "",
             "ids": tuple(ids[k] for k in order.tolist()) if layout.id else (),
             "server_names": tuple(sorted(_named(table, layout.server)[1])) if layout.server else ()}
 
@@ -231,8 +264,10 @@ def column_numbers(table: Table, names: Sequence[str], notes: list[str], time: s
     total = sum(columns[name].unreadable for name in bad)
     cells = (f"{counted(total, 'row')} of column “{shortened(bad[0])}”" if len(bad) == 1 else
              f"{counted(total, 'cell')} of columns {listed(bad)}")
+    is_header = all(table.holds(table.find(name), table.find(name)) for name in bad)
     raise InputError(f"{cells} {'holds' if total == 1 else 'hold'} no number.", field=bad[0],
-                     hint=columns[bad[0]].advice)
+                     hint="The names of columns stand in rows below as well: leave those lines out."
+                     if is_header else columns[bad[0]].advice)
 
 
 def _of_other_columns(table: Table) -> Table:

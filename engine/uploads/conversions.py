@@ -11,6 +11,7 @@ which.
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -43,6 +44,10 @@ ZERO_ONE = (("no", "yes"), ("n", "y"), ("false", "true"), ("f", "m"), ("female",
             ("control", "treated"))
 """Words for 0 and 1, the same whatever a file holds."""
 UNITS_OF_DAY = ("hours", "minutes", "seconds")
+COMPACT_CLOCK = re.compile(r"(?:[01][0-9]|2[0-3])[0-5][0-9]")
+"""A clock time without a colon; other numbers have four digits, too."""
+_LEAST_STEP = 5  # minutes between clock times without a colon, which might be ids otherwise
+_MANY_TIMES, _MANY_HOURS = 30, 10  # of which none has minutes beyond 59
 _SAMPLE = 2000  # cells from which the kind is told
 PERCENT = "percent signs left out: 12 % is 12"
 _HALF_PAST_ONE = {"hours": "13.5", "minutes": "810", "seconds": "48600"}
@@ -157,8 +162,41 @@ _MEASURED = {"from_first": "Time from the first observation", "of_day": "The tim
 CALENDAR = Dates()  # years, and nobody has said whether days come first
 
 
+def with_colons(names: Sequence[str]) -> dict[str, str]:
+    """Names of columns that are clock times without a colon, such as 0830, with one: 08:30.
+
+    They are no numbers if one begins with 0 and they are equally far apart as clock times.
+
+    Parameters
+    ----------
+    names : sequence of str
+        Of all columns.
+    """
+    clock = [name for name in names if COMPACT_CLOCK.fullmatch(name)]
+    minutes = np.array([60 * int(name[:2]) + int(name[2:]) for name in clock])
+    steps = np.diff(minutes)
+    if len(clock) < 3 or not any(name[0] == "0" for name in clock) or (
+            steps.min() != steps.max() or steps[0] < _LEAST_STEP):
+        return {}
+    return {name: f"{name[:2]}:{name[2:]}" for name in clock}
+
+
+def _are_compact_clock_times(known: Array) -> bool:
+    """Whether whole numbers are clock times: equally far apart as such alone, or many of them."""
+    distinct = np.unique(known)
+    hours, minutes = np.divmod(distinct, 100)
+    if distinct[0] < 0 or distinct[-1] > 2400 or (minutes >= 60).any() or len(distinct) < 4:
+        return False
+    steps, as_numbers = np.diff(60 * hours + minutes), np.diff(distinct)
+    is_regular = steps.min() == steps.max() and as_numbers.min() != as_numbers.max()
+    return bool(is_regular or (len(distinct) >= _MANY_TIMES and (minutes % 50 != 0).any()
+                               and len(np.unique(hours)) >= _MANY_HOURS))
+
+
 def check_not_compact(numbers: Array, column: str) -> None:
-    """Refuse dates without dashes, such as 20240131: as numbers their distances mean nothing.
+    """Refuse dates without dashes, such as 20240131, and clock times without a colon: 0830.
+
+    As numbers their distances mean nothing.
 
     Parameters
     ----------
@@ -170,11 +208,16 @@ def check_not_compact(numbers: Array, column: str) -> None:
     Raises
     ------
     InputError
-        If every number is such a date.
+        If every number is such a date, or they look like such clock times.
     """
     known = numbers[np.isfinite(numbers)]
-    if not len(known) or not ((known >= 19000101) & (known <= 21001231)
-                              & (known == np.floor(known))).all():
+    if not len(known) or not (known == np.floor(known)).all():
+        return
+    if _are_compact_clock_times(known):
+        raise InputError(f"The times of column “{shortened(column)}” look like clock times without "
+                         "a colon.", field="time", hint="Write 0830 as 08:30: read as numbers, one "
+                         "o’clock would be 41 away from a minute before.")
+    if not ((known >= 19000101) & (known <= 21001231)).all():
         return
     month, day = known // 100 % 100, known % 100
     if ((month >= 1) & (month <= 12) & (day >= 1) & (day <= 31)).all():
@@ -241,7 +284,9 @@ def _clock_times(text: pa.Array, dates: Dates) -> Converted:
 
 
 def _iso(text: pa.Array, dates: Dates) -> Converted:
-    return Converted(_read(_ISO, text, dates), dates.words, Kind.DATES)
+    in_utc = pc.any(pc.match_substring_regex(text, "[0-9]z$")).as_py()
+    return Converted(_read(_ISO, text, dates), dates.words + bool(in_utc) * (
+        "; where Z stands behind them they stay in UTC"), Kind.DATES)
 
 
 def _dotted(text: pa.Array, dates: Dates) -> Converted:

@@ -41,10 +41,10 @@ from engine.uploads.design import moved_to_common
 from engine.uploads.doubts import doubts, doubts_of_bounds, doubts_of_people, doubts_of_period
 from engine.uploads.groups import groups_of_curves
 from engine.uploads.layout import FEW_TIMES, KINDS, Layout, check_roles
-from engine.uploads.misfits import check_covariates, check_fit
+from engine.uploads.misfits import check_covariates, check_fit, remarks_on_codes
 from engine.uploads.regressors import check_regressors
 from engine.uploads.source import UploadedData
-from engine.uploads.spellings import check_spellings
+from engine.uploads.spellings import check_kinds, check_spellings
 from engine.uploads.tables import Numbers, Table
 from engine.uploads.traces import coarse, filled, pieces, shapes, traces_of_ids
 
@@ -78,6 +78,9 @@ class CurveTable(Observations):
         The texts of the column of groups, sorted; a blank cell is a group without a name.
     time_unit : str
         Of times that were dates or clock times in the file; "" where they were numbers.
+    is_of_rows : bool
+        Whether it was chosen that each row is protected on its own, and not the people that rows
+        are named by. It says nothing of whether somebody has several.
     """
 
     times: Array
@@ -88,16 +91,12 @@ class CurveTable(Observations):
     group: Integers | None = None
     group_names: tuple[str, ...] = ()
     time_unit: str = ""
+    is_of_rows: bool = False
 
     @property
     def n_curves(self) -> int:
         """How many curves there are, with those that have no observation."""
         return len(self.counts)
-
-    @property
-    def is_of_rows(self) -> bool:
-        """Whether somebody has several curves, each of which is protected on its own."""
-        return self.n_people < self.n_curves
 
     def of_group(self, name: str) -> CurveTable:
         """The curves of one group, whose membership and size are public; sites without any go.
@@ -128,9 +127,9 @@ class CurveTable(Observations):
             group=self.group[members])
 
 
-def _usual_several(table: Table) -> str:
-    """What is done with several observations of a person at one time where nobody says."""
-    return "keep" if table.export is None else "average"
+def _usual_several(table: Table, layout: Layout) -> str:
+    """What is done with several curves, or observations at one time, where nobody says."""
+    return "average" if layout.is_wide or table.export is not None else "keep"
 
 
 def read_curves(table: Table, layout: Layout, several: str | None = None) -> CurveTable:
@@ -142,9 +141,9 @@ def read_curves(table: Table, layout: Layout, several: str | None = None) -> Cur
         From `suggest_layout`, or chosen by the person.
     several : "keep", "average" or None
         Where rows of a table with one row per curve share an id, "average" makes one curve of each
-        person, so that the person is protected; "keep" protects one row only, and notes it. Where a
-        row is an observation, "average" takes the average of all that a person has at one time, as
-        of several days at one hour; the person is protected both ways. None as `_usual_several`.
+        person, so that the person is protected; "keep" protects one row only. Where a row is an
+        observation, "average" takes the average of all that a person has at one time, as of several
+        days at one hour; the person is protected both ways. None as `_usual_several`.
 
     Returns
     -------
@@ -166,7 +165,7 @@ def read_curves(table: Table, layout: Layout, several: str | None = None) -> Cur
     >>> curves.n_curves, curves.counts, curves.times
     (2, array([3, 3]), array([ 2.,  6., 10.,  2.,  6., 10.]))
     """
-    several = _usual_several(table) if several is None else several
+    several = _usual_several(table, layout) if several is None else several
     if several not in ("keep", "average"):
         raise InputError("“several” must be one of keep, average.", field="several")
     layout.check()
@@ -188,7 +187,9 @@ def read_curves(table: Table, layout: Layout, several: str | None = None) -> Cur
                          hint="Thin the observations of long curves, or check which column says "
                          "who a row belongs to.")
     curves = _assembled(table, layout, readings, notes)
-    return replace(curves, time_unit=layout.dates.unit_of(kind))
+    is_of_rows = layout.is_wide and layout.id is not None and several == "keep"
+    return replace(curves, time_unit=layout.dates.unit_of(kind), is_of_rows=is_of_rows,
+                   time_column="" if kind else curves.time_column)
 
 
 @dataclass
@@ -239,6 +240,7 @@ def _from_first(readings: _Readings) -> _Readings:
 
 def _read_long(table: Table, layout: Layout, several: str, notes: list[str]) -> _Readings:
     check_roles(table, layout)
+    check_kinds(table, layout.unused(table), str(layout.value))
     curve, server, ids = people_of(table, layout, notes, _check_ids(table, layout))
     time, value = str(layout.time), str(layout.value)
     columns = column_numbers(table, [time, value], notes, time)
@@ -417,7 +419,7 @@ def _how_times_were_read(layout: Layout) -> list[str]:
     kind = kind_of_name(name)
     if kind:
         notes.append(layout.dates.clock_words if kind == Kind.CLOCK else layout.dates.words)
-    if not layout.is_transposed and number <= FEW_TIMES and not name[:1].isalpha():
+    if not layout.is_transposed and number <= FEW_TIMES and not any(map(str.isalpha, name)):
         notes.append("few times: if the first line is a row of data, put one of names above it")
     return notes
 
@@ -611,7 +613,8 @@ class Upload(UploadedData[CurveData]):
             "out where each group is published on its own.": self.n_in_no_group,
             f"{counted(covariates, 'number')} of columns that may explain the curves lay outside "
             "what you stated: moved to the nearest bound.": covariates}
-        return [remark for remark, count in applies.items() if count]
+        return [*(remark for remark, count in applies.items() if count), *remarks_on_codes(
+            self.curves.values, stated.value_low, stated.value_high, uncapital(stated.value_name))]
 
     @property
     def n_clipped(self) -> ClippedInCurves:

@@ -1,7 +1,10 @@
 """Times and how they ended from a person's own table, with the facts they state, as a source.
 
-One person is one row. Of several rows of one person, which only a column of ids can show, the first
-in the file counts; how many were set aside is for the holder alone. A row is never left out because
+One person has one time. Several rows of one person, which only a column of ids can show, are read
+where they say the same, or are intervals from start to stop, one after the other, of which the last
+says how it ended; other times of one person are refused. Of several values or scores of one person
+the first in the file counts; how many were set aside is for the holder alone. All of this follows
+from the rows of that person. A row is never left out because
 of what it holds: what a strange time or status counts as is said by
 `engine.numerics.counts.cells`, row by row. People who come under observation late (left truncation)
 are not taken: entries and exits released together would have sensitivity 4.
@@ -19,22 +22,37 @@ import numpy as np
 from engine.core.errors import InputError
 from engine.core.identity import Traces, named_once, people_in_order
 from engine.core.lists import counted, listed, shortened
+from engine.core.names import uncapital
 from engine.core.tasks import DataType
 from engine.core.types import Array, DataKind, EventData, EventFacts, Sizes
 from engine.numerics.counts.cells import Counted
 from engine.numerics.counts.estimands import ESTIMANDS
-from engine.uploads.columns import Integers, Observations, in_order, order_by_person, people_of
+from engine.uploads.columns import (
+    Integers,
+    Observations,
+    People,
+    in_order,
+    order_by_person,
+    people_of,
+)
 from engine.uploads.conversions import CALENDAR, Dates, Kind, check_not_compact
 from engine.uploads.facts import stated_bounds
 from engine.uploads.layout import Layout, check_one_role_each, plain_name, repeated
-from engine.uploads.misfits import check_follow_up, check_numbers
+from engine.uploads.misfits import (
+    check_follow_up,
+    check_named_units,
+    check_numbers,
+    remarks_on_codes,
+)
 from engine.uploads.rows import MAX_ROWS
 from engine.uploads.source import UploadedData
-from engine.uploads.spellings import check_spellings
+from engine.uploads.spellings import check_kinds, check_spellings
 from engine.uploads.tables import FILL_IN, Numbers, Table
 from engine.uploads.traces import TELLING, traces_of_ids
 
 MAX_CODES = 100  # texts of a column of codes; a column with more holds something else
+OR = " or "  # between the texts of a label, which are one cause
+_SAYS_SO = {"1", "1.0", "yes", "y", "true", "t", "x", "censored"}
 _UNKNOWN = -1  # a status that is no stated code
 _FIRST_DAY = "1970-01-01"  # from which both dates of a duration are counted
 
@@ -55,8 +73,9 @@ class _Rows:
         What is stated as its range, what that is called, why, and where it may come from.
     missing : tuple of str
         What a missing number is called, and how it counts.
-    blank : str
-        How a missing status or label counts, and `{}` for how many there are.
+    blank, others : str
+        How a missing status or label, or one that was not stated, counts, and `{}` for how many
+        there are; before it for how many other texts.
     value_name : str
         What a curve is the value of.
     """
@@ -70,18 +89,22 @@ class _Rows:
     example: str = "For example a manual."
     missing: tuple[str, str] = ("number", "in the lowest interval")
     blank: str = "no label: {:,} people, who count as without it"
+    others: str = ("the label has {} besides those that you stated: {:,} people, who count as "
+                   "without it")
     value_name: str = "Share of people"
 
 
 _ROWS = {
     Counted.OUTCOMES: _Rows(
         "times", ("time", "days", "months", "years", "weeks", "survival_time", "duration",
-                  "follow_up", "futime", "end", "end_date", "exit", "date_of_end"),
+                  "follow_up", "futime", "end", "end_date", "exit", "date_of_end", "tstop", "stop",
+                  "stop_time", "time2"),
         ("start", "status", "id"), "the planned follow-up", "planned follow-up",
         "It comes from how the study was planned: the longest time in the file would reveal "
         "something about somebody.",
         "For example the protocol of the study.", ("time", "as censored at once"),
-        "no status: {:,} people, who count as censored"),
+        "no status: {:,} people, who count as censored",
+        "the status has {} besides the events that you stated: {:,} people, who count as censored"),
     Counted.VALUES: _Rows(
         "values", ("value", "concentration", "measurement", "result", "level", "y", "x"),
         ("id",), "the lowest and highest possible values"),
@@ -197,17 +220,20 @@ class EventTable(Observations):
         1 for the second stated group, 0 for all others.
     counted : Counted
         Whether these are outcomes, values or labels.
+    time_unit : str
+        Of times between dates; "" where they were numbers.
     """
 
     time: Array
     status: Integers
     group: Integers | None = None
     counted: Counted = Counted.OUTCOMES
+    time_unit: str = ""
 
 
 _NAMES = {  # usual names of columns, the likeliest first; a status is never the time
-    "start": ("start", "start_date", "entry", "entry_date", "diagnosis_date", "date_of_diagnosis",
-              "randomisation_date", "randomization_date"),
+    "start": ("start", "start_date", "tstart", "start_time", "entry", "entry_date",
+              "diagnosis_date", "date_of_diagnosis", "randomisation_date", "randomization_date"),
     "status": ("status", "event", "end_status", "outcome", "death", "died", "dead", "cause",
                "death_event", "censored", "label", "class", "result", "disease"),
     "id": ("id", "patient_id", "person_id", "subject_id", "participant_id", "patient", "person",
@@ -258,7 +284,8 @@ def read_events(table: Table, columns: EventColumns) -> EventTable:
     InputError
         If a column is missing or has two roles, the times hold no number at all or numbers in
         another form, such as 1,095, dates are ambiguous or have no start, no stated text is in its
-        column or another spelling of one, or there are too few or too many rows.
+        column or another spelling of one, somebody has several times that are no intervals one
+        after the other, or there are too few or too many rows.
 
     Examples
     --------
@@ -274,40 +301,115 @@ def read_events(table: Table, columns: EventColumns) -> EventTable:
     columns.check()
     table = columns.of(table)
     notes = list(table.notes)
-    layout = Layout(columns.id and table.find(columns.id),
+    layout = Layout(columns.id and table.find(columns.id), table.find(columns.time),
                     server=columns.server and table.find(columns.server))
     people = people_of(table, layout, notes)
-    first = np.unique(people.person, return_index=True)[1]  # (n,): the first row of each person
-    if len(first) < table.n_rows:
-        notes.append(f"{counted(table.n_rows - len(first), 'further row')} of people who have "
-                     "several: the first of each counts")
-    time = _times(table, columns, notes)
+    check_kinds(table, columns.unused(table), columns.time)
+    spans = _times(table, columns, notes)
     status = np.ones(table.n_rows, dtype=np.int64)
     if columns.status is not None:
+        _check_meaning(columns.status, columns.events)
         status = _coded(table, columns.status, columns.events, "events", notes)
         if columns.counted is Counted.LABELS:
             status = np.minimum(status, 1)
+    codes = _group_codes(table, columns, notes)
+    first, last = _rows_that_count(people, spans, status, codes, columns, notes)
+    with np.errstate(invalid="ignore"):
+        time = spans.end[last] - spans.start[first]
+    status, codes = status[last], codes[first]
     group = None
     if columns.group is not None:
-        codes = _coded(table, columns.group, columns.groups, "groups", notes)
-        others = int((codes[first] < 1).sum())
+        others = int((codes < 1).sum())
         if others:
             notes.append(f"in neither group: {others:,} people, who count in "
                          f"“{shortened(columns.groups[0])}”")
         group = np.maximum(codes - 1, 0)
-    notes += _doubtful(time[first], status[first], columns)
+    notes += _doubtful(time, status, columns, table)
     if unused := columns.unused(table):
         notes.append(f"not used: {listed(unused)}")
     order = order_by_person(people.server, people.ids)
-    rows = first[order]
     return EventTable(
-        time=time[rows], status=status[rows], group=None if group is None else group[rows],
-        counted=columns.counted, notes=tuple(notes),
-        **in_order(table, layout, order, people.server, people.ids, np.empty((len(first), 0))))
+        time=time[order], status=status[order], group=None if group is None else group[order],
+        counted=columns.counted, time_unit=spans.unit, notes=tuple(notes),
+        **in_order(table, layout, order, people.server, people.ids, np.empty((len(first), 0)))
+        | ({"time_column": ""} if spans.unit else {}))
 
 
-def _times(table: Table, columns: EventColumns, notes: list[str]) -> Array:
-    """Times, values or scores of all rows; of two dates the days between them: (rows,)."""
+def _check_meaning(status: str, events: Sequence[str]) -> None:
+    """Refuse 1 or yes as an event in a column that says who is censored."""
+    if "censor" in plain_name(status) and {text.casefold() for text in events} & _SAYS_SO:
+        raise InputError(f"By its name the column “{shortened(status)}” says who is censored, and "
+                         "its yes is stated as an event.", field="events", hint="State the text of "
+                         "those who are not censored, such as 0; or rename the column.")
+
+
+def _group_codes(table: Table, columns: EventColumns, notes: list[str]) -> Integers:
+    """1 and 2 for the stated groups of all rows (rows,), less for others; 0 without groups."""
+    if columns.group is not None:
+        return _coded(table, columns.group, columns.groups, "groups", notes)
+    if columns.groups:
+        raise InputError("Groups are stated, and no column that holds them.", field="group",
+                         hint="Choose the column of groups.")
+    return np.zeros(table.n_rows, dtype=np.int64)
+
+
+class _Spans(NamedTuple):
+    """Where the time of each row starts and ends (rows,), and the unit of times between dates."""
+
+    start: Array
+    end: Array
+    unit: str = ""
+
+
+def _rows_that_count(people: People, spans: _Spans, status: Integers, group: Integers,
+                     columns: EventColumns, notes: list[str]) -> tuple[Integers, Integers]:
+    """The rows at which the time of each person begins and ends: (n,) each, mostly the same."""
+    person = people.person
+    first = np.unique(person, return_index=True)[1]
+    further = len(person) - len(first)
+    if not further:
+        return first, first
+    whose = first[person]
+    agree = [np.array_equal(cells, cells[whose], equal_nan=True)
+             for cells in (spans.start, spans.end, status, group)]
+    if columns.counted is not Counted.OUTCOMES or all(agree):
+        notes.append(f"{counted(further, 'further row')} of people who have several: the first of "
+                     "each counts")
+        return first, first
+    order = np.lexsort((spans.end, spans.start, person))
+    if columns.start is None or not agree[-1] or not _are_intervals(
+            person[order], _Spans(spans.start[order], spans.end[order], spans.unit),
+            status[order]):
+        raise InputError(
+            f"{int((people.rows > 1).sum()):,} of {len(first):,} people have several rows that are "
+            "not intervals one after the other, with the event in the last.",
+            field="id", hint="Keep one row of each person: until the first event, or the end of "
+            "observation. Or give each interval its start and its stop, without gaps or overlaps, "
+            "and one group to a person.")
+    notes.append(f"{counted(further, 'further row')} of people who have several: read as intervals "
+                 "one after the other, from the first start to the last stop")
+    ends = np.cumsum(people.rows)
+    return order[ends - people.rows], order[ends - 1]
+
+
+def _are_intervals(person: Integers, spans: _Spans, status: Integers) -> bool:
+    """Whether rows that are in order of people and starts join, without an event before the last.
+
+    Intervals of dates may begin on the day after the one before has ended.
+    """
+    start, end, unit = spans
+    is_next = person[1:] == person[:-1]
+    several = np.append(is_next, False) | np.append(False, is_next)
+    with np.errstate(invalid="ignore"):
+        gaps = (start[1:] - end[:-1])[is_next]
+    rounding = 1e-9 * np.abs(end[np.isfinite(end)]).max(initial=1.0)
+    return bool((end > start)[several].all() and (gaps >= -rounding).all()
+                and (gaps <= (unit == "days") + rounding).all()
+                and (status[:-1][is_next] < 1).all())
+
+
+def _times(table: Table, columns: EventColumns, notes: list[str]) -> _Spans:
+    """Starts and ends of all rows; from 0 to times, values or scores without starts."""
     end = _numbers(table, columns.time, columns.counted)
     if columns.start is None:
         if end.conversion and columns.counted is Counted.OUTCOMES and "dates" in end.conversion:
@@ -317,7 +419,7 @@ def _times(table: Table, columns: EventColumns, notes: list[str]) -> Array:
                              "observation.")
         if end.conversion:
             notes.append(end.conversion)
-        return end.values
+        return _Spans(np.zeros(table.n_rows), end.values)
     start = _numbers(table, columns.start, columns.counted)
     if start.kind != end.kind:
         held = {Kind.DATES: "dates", Kind.CLOCK: "clock times"}
@@ -326,11 +428,12 @@ def _times(table: Table, columns: EventColumns, notes: list[str]) -> Array:
         raise InputError(f"Of “{shortened(columns.start)}” and “{shortened(columns.time)}” one "
                          f"holds {one} and the other {other}.", field="start",
                          hint="Give both as dates, or times since the start alone.")
+    is_of_dates = end.kind == Kind.DATES
     notes.append(f"times are days from “{shortened(columns.start)}” to "
-                 f"“{shortened(columns.time)}”" if end.conversion else
+                 f"“{shortened(columns.time)}”" if is_of_dates else
                  f"times are “{shortened(columns.time)}” less “{shortened(columns.start)}”")
-    with np.errstate(invalid="ignore"):
-        return np.asarray(end.values - start.values)
+    unit = "days" if is_of_dates else table.dates.unit_of(end.kind)
+    return _Spans(start.values, end.values, unit)
 
 
 def _numbers(table: Table, name: str, kind: Counted) -> Numbers:
@@ -389,7 +492,7 @@ def _coded(table: Table, name: str, stated: Sequence[str], field: str, notes: li
     return np.array(meaning, dtype=np.int64)[codes]
 
 
-def _doubtful(time: Array, status: Integers, columns: EventColumns) -> list[str]:
+def _doubtful(time: Array, status: Integers, columns: EventColumns, table: Table) -> list[str]:
     """What strange rows count as; counts of private data, for the holder alone."""
     missing, rows = int(np.isnan(time).sum()), _ROWS[columns.counted]
     noun, counts_as = rows.missing
@@ -399,8 +502,10 @@ def _doubtful(time: Array, status: Integers, columns: EventColumns) -> list[str]
         applies[f"{counted(early, 'time')} of 0 or less: these people count in the first "
                 "interval"] = early
     if columns.status is not None:
-        blank = int((status == _UNKNOWN).sum())
+        blank, others = int((status == _UNKNOWN).sum()), int((status == 0).sum())
         applies[rows.blank.format(blank)] = blank
+        texts = {*table.codes(table.find(columns.status))[1]} - {*columns.events, ""}
+        applies[rows.others.format(counted(len(texts), "text"), others)] = others
     return [note for note, holds in applies.items() if holds]
 
 
@@ -459,7 +564,7 @@ def declare_events(time_low: float | None, time_high: float | None, origin: str,
     causes = columns.events or ("Event",)
     return EventFacts(
         kind=DataKind.UPLOAD, name="Your people", time_low=low, time_high=high,
-        origin=origin.strip()[:200], causes=(" or ".join(causes),) if labels else causes,
+        origin=origin.strip()[:200], causes=(OR.join(causes),) if labels else causes,
         groups=columns.groups, edges=tuple(map(float, edges)),
         group_sizes=tuple(map(int, group_sizes)),
         value_name=rows.value_name, value_low=0.0, value_high=1.0,
@@ -497,8 +602,10 @@ class UploadEvents(UploadedData[EventData]):
 
     def __post_init__(self) -> None:
         super().__post_init__()
+        check_named_units([(self.events.time_column, self.declared.time_unit)])
         if self.events.counted is Counted.OUTCOMES:
-            check_follow_up(self.events.time, self.events.status > 0, self.declared)
+            check_follow_up(self.events.time, self.events.status > 0, self.declared,
+                            self.events.time_unit)
         else:
             check_numbers(self.events.time, self.declared)
 
@@ -524,11 +631,14 @@ class UploadEvents(UploadedData[EventData]):
     def remarks(self) -> list[str]:
         """What of the times counts at an end of the stated range; for their holder alone."""
         below, beyond = self.moved
+        facts = self.declared
+        codes = remarks_on_codes(self.events.time, facts.time_low, facts.time_high,
+                                 uncapital(facts.time_name))
         if self.events.counted is not Counted.OUTCOMES:
             outside = below + beyond
             return [f"{outside:,} people lie outside the stated range and count at its nearest end."
-                    ] * bool(outside)
-        return [sentence for count, sentence in (
+                    ] * bool(outside) + codes
+        return codes + [sentence for count, sentence in (
             (below, f"{below:,} people have a time below 0 and count in the first interval."),
             (beyond, f"{beyond:,} people are followed beyond the stated end and count as "
              "event-free until then.")) if count]

@@ -11,8 +11,9 @@ from typing import Any
 from engine.core.errors import InputError
 from engine.core.lists import counted, listed, shortened
 from engine.core.tasks import DataType
-from engine.uploads.conversions import CALENDAR, ZERO_ONE, Dates, time_in_name
+from engine.uploads.conversions import CALENDAR, COMPACT_CLOCK, ZERO_ONE, Dates, time_in_name
 from engine.uploads.tables import MINUS, MISSING, NUMBER, Table, column_key, nearest
+from engine.uploads.units import known_unit
 
 KINDS = {"long": "one row per observation", "wide": "one row per curve",
          "transposed": "one column per curve"}
@@ -42,6 +43,10 @@ _NO_TIMES = {"birth", "born", "death", "diagnosis", "baseline", "entry", "start"
 _SINCE = {"since", "from", "after"}  # as in days_since_surgery
 _AT_VISITS = {"visit", "exam", "examination", "measurement", "observation", "test"}
 _RESPONSES = ("y", "response", "outcome", "result", "target")  # usual names, without case
+_TIME_STEMS = {"day", "hour", "minute", "week", "month", "year", "visit", "age"}  # before a number
+_TIME_UNITS = {"seconds", "minutes", "hours", "days", "weeks", "months", "years"}  # behind it
+_BEGINNINGS = {"baseline", "screening"}  # times that are called so, and have no number
+_YEAR_MONTH = re.compile(r"(19|20)[0-9]{2}[-/][0-9]{1,2}|[0-9]{1,2}[-/](19|20)[0-9]{2}")
 FEW_TIMES = 3  # names that are numbers, which may as well be a first observation
 _MEANINGS = {"id": "who a row belongs to", "time": "when an observation was taken",
              "value": "what was measured"}
@@ -226,6 +231,8 @@ def suggest_layout(table: Table, roles: Mapping[str, Any] | None = None, kind: s
                                 and has_people_in_columns(table)):
         transposed = suggest_layout(table.transposed(), roles, "wide", data)
         return replace(transposed, is_transposed=True)
+    if kind is None and not choices and data == DataType.CURVES:
+        _refuse_numbered_people(table)
     suggested = roles_by_name(table, choices)
     series = _series(table, _names_of(choices))
     is_wide = data == DataType.CURVES and (kind or _kind(choices, suggested, series)) == "wide"
@@ -241,14 +248,29 @@ def has_people_in_columns(table: Table) -> bool:
     Its name is that of a time, its numbers increase, and no column is called as a person or as
     what was measured is.
     """
+    others = table.columns[1:]
+    return _begins_with_times(table) and "" not in {_numbered(name, table)[0] for name in others}
+
+
+def _begins_with_times(table: Table) -> bool:
+    """Whether the first column, by its name and numbers, is the time of all that stands beside."""
     first, *others = table.columns
     suggested = roles_by_name(table, {})
-    if (suggested.get("time") != first or {"id", "value"} & {*suggested} or len(others) < 2
-            or "" in {_numbered(name, table)[0] for name in others}):
+    if suggested.get("time") != first or {"id", "value"} & {*suggested} or len(others) < 2:
         return False
     times = table.numbers(first)
     return bool(table.n_rows > 1 and not times.unreadable and not times.missing
                 and (times.values[1:] > times.values[:-1]).all())
+
+
+def _refuse_numbered_people(table: Table) -> None:
+    """Refuse columns beside times whose names are numbers: of people, or times as well."""
+    first, *others = table.columns
+    if {_numbered(name, table)[0] for name in others} == {""} and _begins_with_times(table):
+        raise InputError(f"The columns beside “{shortened(first)}” are called by numbers: these "
+                         "may be people or times.", field="layout", hint="Put a letter before the "
+                         "numbers of people, as in P101; or add a column of ids, if every row is a "
+                         "person.")
 
 
 def _of_records(table: Table) -> Layout:
@@ -352,11 +374,11 @@ def plain_name(column: str) -> str:
 
 
 def _series(table: Table, used: set[str]) -> dict[str, float]:
-    """Column → time for columns whose names are times (0, 0.5, 1) or numbered (x_01, X0.5).
+    """Column → time for columns whose names are times (0, 0.5, 1) or numbered (x_01, week 4, 2 y).
 
     Numbers differ, and names that are plain numbers increase: other numbers in the first line are
     a row of data without a header, as are few beside an id that comes again below it. Of several
-    numbered families the largest counts.
+    numbered families the largest counts. Two names are a family where they say that they are times.
     """
     families: dict[str, dict[str, float]] = {}
     for column in table.columns:
@@ -365,11 +387,40 @@ def _series(table: Table, used: set[str]) -> dict[str, float]:
             families.setdefault(stem, {})[column] = time
     families = {stem: _with_minus_signs(family) for stem, family in families.items()}
     usable = {stem: family for stem, family in families.items()
-              if len(family) >= (2 if stem == "" else 3)
+              if len(family) >= (2 if _says_time(stem) else 3)
               and len(set(family.values())) == len(family)
               and not (stem == "" and len(family) <= FEW_TIMES and _begins_with_a_row(table))
               and (stem or list(family.values()) == sorted(family.values()))}
     return usable.get("") or max(usable.values(), key=len, default={})
+
+
+def _says_time(stem: str) -> bool:
+    """Whether a number with this stem is a time: plain numbers, week 4, 24 months."""
+    return stem == "" or " " in stem or stem.split("_")[-1].removesuffix("s") in _TIME_STEMS
+
+
+def _refuse_names(table: Table) -> None:
+    """Refuse names of which a wrong number would be read: months, clock times, several units."""
+    months = [name for name in table.columns if _YEAR_MONTH.fullmatch(name.strip())]
+    if len(months) > 1:
+        raise InputError(f"The names of {counted(len(months), 'column')} such as "
+                         f"{listed(months[:1])} are months without a day.", field="layout",
+                         hint="Write them as dates, such as 2024-03-01, or as months since a "
+                         "start: 0, 1, 2.")
+    clock = [name for name in table.columns if COMPACT_CLOCK.fullmatch(name)]
+    if len(clock) > 1 and any(name[0] == "0" for name in clock):
+        raise InputError(f"Names of columns such as {listed(clock[:1])} look like clock times "
+                         "without a colon.", field="layout", hint="Write 0830 as 08:30.")
+    units: dict[str, dict[str, str]] = {}  # by what was measured, one name in each unit
+    for name in table.columns:
+        before, _, unit = _numbered(name, table)[0].partition(" ")
+        if unit:
+            units.setdefault(before, {})[unit] = name
+    several = next((names for names in units.values() if len(names) > 1), None)
+    if several:
+        raise InputError(f"Names of columns say times in several units, such as "
+                         f"{listed([*several.values()][:2])}.", field="layout",
+                         hint="Write all of them in one unit, such as 6 months and 12 months.")
 
 
 def _with_minus_signs(family: dict[str, float]) -> dict[str, float]:
@@ -387,17 +438,39 @@ def _begins_with_a_row(table: Table) -> bool:
 
 
 def _numbered(column: str, table: Table) -> tuple[str, float | None]:
-    """Split a column name in stem and number; the stem of a number, date or clock time is empty."""
+    """Split a column name in stem and number; the stem of a number, date or clock time is empty.
+
+    The stem of a number with a unit of time behind it ends with a blank and that unit.
+    """
     name = column[:200].replace(table.decimal, ".").replace(MINUS, "-")
     moment = time_in_name(name, table.dates)
     if moment is not None:
         return "", moment if math.isfinite(moment) else None
     if re.fullmatch(NUMBER, name):
         return "", float(name) if math.isfinite(float(name)) else None
+    name = _without_brackets(name)
     end = re.search(r"[0-9]+(\.[0-9]+)?$", name[-30:])  # a longer number is no time
-    if end is None:
-        return name, None
-    return plain_name(name[:len(name) - len(end[0])]) or "_", float(end[0])
+    if end is not None:
+        return plain_name(name[:len(name) - len(end[0])]) or "_", float(end[0])
+    end = re.search(r"(?:^|(?<=[\s_(]))([0-9]+(?:\.[0-9]+)?)([\s_-]?)([A-Za-z]+)$", name[-30:])
+    unit = known_unit(end[3]) if end is not None and (end[2] != "_" or len(end[3]) > 1) else ""
+    if end is None or unit not in _TIME_UNITS:
+        return column, None
+    return f"{plain_name(name[:len(name) - len(end[0])])} {unit}", float(end[1])
+
+
+def _without_brackets(name: str) -> str:
+    """A name without the brackets at its end, which hold a unit: h_2 (cm), or the time itself.
+
+    Where there is a number before them and another in them, nobody can tell which is the time.
+    """
+    parts = re.fullmatch(r"(.*?)\s*[(\[]([^()\[\]]*)[)\]]\s*", name)
+    if parts is None:
+        return name
+    before, inside = parts.groups()
+    if not re.search(r"[0-9]", inside):
+        return before
+    return name if re.search(r"[0-9]$", before) else f"{before} {inside}"
 
 
 def _kind(choices: Mapping[str, Any], suggested: Mapping[str, str], series: Mapping[str, float]
@@ -454,6 +527,8 @@ def _lacking(roles: Mapping[str, str | None], data: DataType) -> list[str]:
 
 def _lacking_roles(roles: list[str], free: list[str], table: Table) -> InputError:
     """No column plays a role; names that are numbers may be observations, and are not repeated."""
+    if "time" in roles:
+        _refuse_names(table)
     names, free = ([name for name in columns if _numbered(name, table)[0]]
                    for columns in (table.columns, free))
     near = next(filter(None, (nearest(name, free) for name in _SYNONYMS[roles[0]])), "")
@@ -462,9 +537,14 @@ def _lacking_roles(roles: list[str], free: list[str], table: Table) -> InputErro
         columns, near = "The first line is a row of data, no names. ", ""
     *others, last = (_MEANINGS[role] for role in roles)
     needed = f"{', '.join(others)} or {last}" if others else last
+    n_numbers = sum(_numbered(name, table)[0] == "" for name in table.columns)
+    if "time" in roles and n_numbers > 1 and columns.startswith("Found"):
+        near = "Columns that are called by their times must stand in order of time. "
+    wide = (" If a row is a curve, name its columns by their times: 0, 6, 12, or week 0, week 6."
+            if "time" in roles and sum(bool(re.search("[0-9]", name)) for name in free) > 1 else "")
     return InputError(f"By their names, no column says {needed}.", field="layout",
                       hint=f"{columns}{near}Name the columns “id”, “time” and “value”, or choose "
-                      "which is which.")
+                      f"which is which.{wide}")
 
 
 def _wide(table: Table, choices: Mapping[str, Any], suggested: Mapping[str, str],
@@ -473,9 +553,11 @@ def _wide(table: Table, choices: Mapping[str, Any], suggested: Mapping[str, str]
         raise InputError("No column names say when observations were taken.", field="layout",
                          hint="Name the columns of observations by their times, or number them as "
                          "in x_01, x_02, without repeats.")
+    _refuse_names(table)
     server, group = (choices.get(role) for role in CHOSEN_ROLES)
     covariates = tuple(choices.get("covariates") or ())
     _check_family(table, series, covariates)
+    _check_beginning(table, series, covariates)
     used = (*series, server, group, *covariates, suggested.get("server"))
     free = [name for name in table.columns if name not in used]
     names = len(free) == 1 and not _is_of_two_words(table, free[0])
@@ -485,7 +567,7 @@ def _wide(table: Table, choices: Mapping[str, Any], suggested: Mapping[str, str]
 
 
 def _check_family(table: Table, series: Mapping[str, float], covariates: Sequence[str]) -> None:
-    """Refuse another set of columns that is numbered as those of the observations are.
+    """Refuse another set of columns, half as large at least, numbered as the observations are.
 
     Which of both was meant is not for a program to say.
     """
@@ -495,10 +577,27 @@ def _check_family(table: Table, series: Mapping[str, float], covariates: Sequenc
         stem, time = _numbered(column, table)
         if time is not None and column not in covariates:
             families.setdefault(stem, []).append(abs(time))
-    if sum(sorted(family) == times for family in families.values()) > 1:
+    alike = [family for family in families.values() if len({*family} & {*times}) > 1
+             and 2 * len(family) >= len(times)]
+    if len(alike) > 1:
         raise InputError("Several sets of columns are numbered alike, such as "
                          f"{listed(list(series)[:1])}: each could hold the observations.",
                          field="layout", hint="Keep one set in the file, and leave out the others.")
+
+
+def _check_beginning(table: Table, series: Mapping[str, float], covariates: Sequence[str]) -> None:
+    """Refuse an observation beside the others whose name, such as baseline, says no number."""
+    stem = _numbered(next(iter(series)), table)[0].partition(" ")[0]
+    before = {*stem.split("_")[:-1]} if _says_time(stem) or "_" in stem else {stem} - {""}
+    for column in table.columns:
+        words = {*plain_name(column).split("_")}
+        if column not in covariates and words & _BEGINNINGS and words - _BEGINNINGS <= before and (
+                before <= words):
+            raise InputError(
+                f"The column “{shortened(column)}” seems to be an observation beside "
+                f"{listed(list(series)[:2])}, and its name says no time.", field="layout",
+                hint="Call it by its time as the others are, such as week 0, or leave it out of "
+                "the file.")
 
 
 def _is_of_two_words(table: Table, column: str) -> bool:

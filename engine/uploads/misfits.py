@@ -11,35 +11,67 @@ share is in the message.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from engine.core.errors import InputError
+from engine.core.lists import shortened
 from engine.core.names import uncapital
 from engine.core.types import Array, PublicFacts
 from engine.uploads.columns import Integers
-from engine.uploads.units import known_unit, same_unit
+from engine.uploads.units import known_unit, same_unit, unit_that_differs
 
 MAX_OUTSIDE = 0.5  # a share of the observations of a person, and of the people
 _NEARLY_ALL = 0.95
 _CODES = tuple(1 - 10.0**digits for digits in (2, 3, 4, 5, 6))
-"""−99, −999, …: usual codes for missing numbers. 999 is none here: it may be an observation."""
+"""−99, −999, …: usual codes for missing numbers, of which a single one tells."""
+_REPEATED_CODES = (99.9, 999.9, *(sign * float(digit * n) for sign in (1, -1) for digit in "789"
+                                  for n in range(1, 7)))
+"""Those that may have been observed as well, so that they tell only by how they occur."""
 _AS_LARGE = 0.5  # of a code, from which another number below shows that it may be none
+_NEAR = 0.4  # of a code, within which another number shows that it may be none
+_LEAST_OF_TIMES = 100.0  # a visit of many people may well be at 9 or 99, beyond what was planned
+_SEVERAL = 2  # cells with exactly the same code
 _OTHER_COLUMN = ("Check the unit: state bounds in the unit of the file, or choose the column that "
                  "was meant.")
+_SERIAL = ("They look like dates of a spreadsheet program that are shown as numbers: format their "
+           "column as dates, and save the file again.")
 _READ_AGAIN = "Choose above what time is counted from, and its unit"
 
 
 class _Range(NamedTuple):
-    """A stated range: of what, in which unit, and the field that an error names."""
+    """A stated range: of what, in which unit, the field that an error names, and least code."""
 
     name: str
     low: float
     high: float
     unit: str
     field: str
+    least_code: float = 0.0
+
+
+def check_named_units(columns: Iterable[tuple[str, str]]) -> None:
+    """Refuse columns whose names say another unit than is stated for them, where nobody is asked.
+
+    Parameters
+    ----------
+    columns : iterable of (str, str)
+        Their names, and the stated units.
+
+    Raises
+    ------
+    InputError
+        Naming the column.
+    """
+    for name, stated in columns:
+        if named := unit_that_differs(name, stated):
+            raise InputError(f"The column “{shortened(name)}” is called as if it were in {named}, "
+                             f"and {stated} are stated.", field="layout",
+                             hint="State unit and range as they are in the file, or rename the "
+                             "column.")
 
 
 def check_fit(times: Array, values: Array, counts: Integers, time_unit: str, facts: PublicFacts,
@@ -68,9 +100,11 @@ def check_fit(times: Array, values: Array, counts: Integers, time_unit: str, fac
     """
     _check_unit(time_unit, facts)
     time = _Range(uncapital(facts.time_name) or "time", facts.time_low, facts.time_high,
-                  facts.time_unit or time_unit, "time_low")
+                  facts.time_unit or time_unit, "time_low", _LEAST_OF_TIMES)
     again = f"{_READ_AGAIN}; or state a range in {time_unit}." if time_unit else (
         "State a range in the unit of the file.")
+    if not time_unit and _are_serial(times):
+        again = _SERIAL
     _check_share(times, counts, time,
                  f"Times are read in {time_unit}. {again}" if time_unit else again)
     value = _Range(uncapital(facts.value_name) or "values", facts.value_low, facts.value_high,
@@ -81,8 +115,14 @@ def check_fit(times: Array, values: Array, counts: Integers, time_unit: str, fac
         _check_share(values, counts, value, _OTHER_COLUMN)
 
 
+def _are_serial(times: Array) -> bool:
+    """Whether times are what spreadsheet programs keep of dates between 1982 and 2064."""
+    known = times[np.isfinite(times)]
+    return bool(len(known) and ((known >= 30_000) & (known < 60_000)).all())
+
+
 def check_covariates(covariates: Array, facts: PublicFacts) -> None:
-    """Refuse codes for missing numbers among the columns that may explain curves.
+    """Refuse another unit, and codes for missing numbers, of columns that may explain curves.
 
     Parameters
     ----------
@@ -96,13 +136,14 @@ def check_covariates(covariates: Array, facts: PublicFacts) -> None:
     InputError
         Naming the column.
     """
+    check_named_units((each.name, each.unit) for each in facts.covariates)
     for column, stated in zip(covariates.T, facts.covariates, strict=True):
         _refuse_codes(column, _Range(stated.name, stated.low, stated.high, stated.unit,
                                      "covariates"))
 
 
 def check_records(features: Array, responses: Array | None, facts: PublicFacts) -> None:
-    """Refuse records of which a column mostly lies outside its stated range.
+    """Refuse records of which a column has another unit, or mostly lies outside its range.
 
     Parameters
     ----------
@@ -118,10 +159,12 @@ def check_records(features: Array, responses: Array | None, facts: PublicFacts) 
     InputError
         Saying which column does not fit.
     """
+    check_named_units((each.name, each.unit) for each in facts.covariates)
     for column, stated in zip(features.T, facts.covariates, strict=True):
         _check_share(column, None, _Range(stated.name, stated.low, stated.high, stated.unit,
                                           "covariates"), _OTHER_COLUMN)
     if responses is not None:
+        check_named_units([(facts.value_name, facts.value_unit)])
         _check_share(responses, None, _Range(
             uncapital(facts.value_name) or "the response", facts.value_low, facts.value_high,
             facts.value_unit, "value_low"), _OTHER_COLUMN)
@@ -147,8 +190,9 @@ def check_numbers(numbers: Array, facts: PublicFacts) -> None:
         "time_low"), _OTHER_COLUMN)
 
 
-def check_follow_up(times: Array, has_event: NDArray[np.bool_], facts: PublicFacts) -> None:
-    """Refuse times to events that mostly lie before their start, or nearly all beyond follow-up.
+def check_follow_up(times: Array, has_event: NDArray[np.bool_], facts: PublicFacts,
+                    time_unit: str = "") -> None:
+    """Refuse times to events that are mostly missing, before their start, or beyond follow-up.
 
     Many may be followed for longer than is published, but not without any event until then: times
     then have another unit than the planned follow-up.
@@ -161,17 +205,24 @@ def check_follow_up(times: Array, has_event: NDArray[np.bool_], facts: PublicFac
         Whether the time is that of an event, and not of the end of observation.
     facts : PublicFacts
         As stated.
+    time_unit : str
+        Of times between dates; "" where they were numbers.
 
     Raises
     ------
     InputError
         Saying which.
     """
+    _check_unit(time_unit, facts)
     known = np.isfinite(times)
+    if float(np.isnan(times).mean()) > MAX_OUTSIDE:
+        raise InputError("More than half of the people have no time.", field="time",
+                         hint="Whoever has no event needs the end of observation as time, and a "
+                         "status that says so.")
     if not known.any():
         return
     _refuse_codes(times, _Range(uncapital(facts.time_name) or "times", facts.time_low,
-                                facts.time_high, facts.time_unit, "time_high"))
+                                facts.time_high, facts.time_unit, "time_high", _LEAST_OF_TIMES))
     if float((times[known] < facts.time_low).mean()) > MAX_OUTSIDE:
         raise InputError("More than half of the times lie before their start.", field="start",
                          hint="Check which column is the start, and which the end.")
@@ -218,18 +269,66 @@ def _check_share(numbers: Array, counts: Integers | None, stated: _Range, hint: 
 def _refuse_codes(numbers: Array, stated: _Range) -> None:
     """Refuse codes for missing numbers (N,) where the stated range leaves little doubt about them.
 
-    A code is negative where nothing can be, or lies farther below than the range is wide, and no
-    other number below is half as large: where there are some, it may have been observed.
+    A negative code counts where nothing can be negative, or it lies farther below than the range is
+    wide, and no other number below is half as large: where there are some, it may have been
+    observed. Others count where they lie outside, in several cells, and all that is no code is at
+    least as far away as the range is wide: a largest number that a device shows has neighbours.
     """
-    below = numbers[numbers < stated.low]
+    is_outside = (numbers < stated.low) | (numbers > stated.high)
+    outside = numbers[is_outside]
+    if not len(outside):
+        return
+    below = outside[outside < stated.low]
     is_code = np.isin(below, _CODES)
     others = below[~is_code].min(initial=0.0)
-    for code in np.unique(below[is_code]):
-        if (stated.low >= 0 or stated.low - code > stated.high - stated.low) and (
-                others > _AS_LARGE * code):
-            raise InputError(
-                f"Among the numbers of {stated.name} are codes for missing ones, such as −999, far "
-                f"below the stated range, which begins at "
-                f"{f'{stated.low:g} {stated.unit}'.strip()}.", field=stated.field,
-                hint="Leave those cells empty in the file: as numbers they would be moved to the "
-                "bound, and count as if they had been observed there.")
+    codes = [code for code in np.unique(below[is_code]).tolist() if others > _AS_LARGE * code and (
+        stated.low >= 0 or stated.low - code > stated.high - stated.low)]
+    codes += [code for code in lonely_codes(numbers, stated.high - stated.low)
+              if not stated.low <= code <= stated.high and abs(code) >= stated.least_code]
+    if codes:
+        where, end, verb = (("below", stated.low, "begins") if min(codes) < stated.low else
+                            ("above", stated.high, "ends"))
+        example = "−999" if where == "below" else "999"
+        raise InputError(
+            f"Among the numbers of {stated.name} are codes for missing ones, such as {example}, "
+            f"far {where} the stated range, which {verb} at {f'{end:g} {stated.unit}'.strip()}.",
+            field=stated.field,
+            hint="Leave those cells empty in the file: as numbers they would be moved to the "
+            "bound, and count as if they had been observed there. If they were observed, state a "
+            "range that holds them.")
+
+
+def remarks_on_codes(numbers: Array, low: float, high: float, name: str) -> list[str]:
+    """A sentence where codes for missing numbers seem to stand within a stated range.
+
+    Parameters
+    ----------
+    numbers : (N,)
+        NaN where missing.
+    low, high : float
+        The stated range.
+    name : str
+        What the numbers are.
+    """
+    codes = [f"{code:g}" for code in lonely_codes(numbers, 0.0) if low <= code <= high]
+    return [f"{' and '.join(codes)} among the numbers of {name or 'values'} may stand for missing "
+            "ones: far from all others, in several cells. If so, leave those cells empty in the "
+            "file."] * bool(codes)
+
+
+def lonely_codes(numbers: Array, distance: float) -> list[float]:
+    """Codes for missing numbers that occur several times, and no other number near any of them.
+
+    Parameters
+    ----------
+    numbers : (N,)
+        NaN where missing.
+    distance : float
+        Within which another number, that is no such code, shows that it may have been observed.
+    """
+    is_code = np.isin(numbers, _REPEATED_CODES)
+    codes, counts = np.unique(numbers[is_code], return_counts=True)
+    others = numbers[~is_code & np.isfinite(numbers)]
+    return [code for code, count in zip(codes.tolist(), counts.tolist(), strict=True)
+            if count >= _SEVERAL and len(others) and (
+                np.abs(others - code).min() >= max(distance, _NEAR * abs(code)))]

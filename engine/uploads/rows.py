@@ -27,8 +27,9 @@ from engine.uploads.columns import (
     people_of,
 )
 from engine.uploads.layout import Layout
-from engine.uploads.misfits import check_records
+from engine.uploads.misfits import check_records, remarks_on_codes
 from engine.uploads.source import UploadedData
+from engine.uploads.spellings import check_kinds
 from engine.uploads.tables import Table
 from engine.uploads.traces import coarse, filled, pieces, traces_of_ids
 
@@ -96,6 +97,8 @@ def read_rows(table: Table, layout: Layout) -> RowTable:
         raise InputError(f"There are {table.n_rows:,} rows; at most {MAX_ROWS:,} are read.",
                          field="file", hint="Take a part of them, chosen without looking at the "
                          "numbers.")
+    for name in (*layout.covariates, layout.value or ""):
+        check_kinds(table, layout.unused(table), name)
     notes = list(table.notes)
     people = people_of(table, layout, notes)
     several = int((people.rows > 1).sum())
@@ -226,8 +229,11 @@ class UploadRows(UploadedData[SampleData]):
     def remarks(self) -> list[str]:
         """What was moved to a bound; for their holder alone."""
         features, responses = self.n_clipped
-        return [f"{counted(features, 'number')} and {counted(responses, 'response')} lay outside "
-                "the ranges you stated: moved to the nearest bound."] * bool(features or responses)
+        moved = [f"{counted(features, 'number')} and {counted(responses, 'response')} lay outside "
+                 "the ranges you stated: moved to the nearest bound."] * bool(features or responses)
+        columns = zip(self.covariates.T, self.declared.covariates, strict=True)
+        return moved + [remark for column, stated in columns for remark in remarks_on_codes(
+            column, stated.low, stated.high, stated.name)]
 
     def draw(self, n_repeats: int, rng: np.random.Generator) -> SampleData:
         """Return the records, moved into the stated ranges; `rng` is not used.

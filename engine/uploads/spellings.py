@@ -16,13 +16,20 @@ from numpy.typing import NDArray
 
 from engine.core.errors import InputError
 from engine.core.lists import counted, shortened
-from engine.uploads.tables import MISSING, NUMBER
+from engine.uploads.tables import MISSING, NUMBER, Table, column_key
+from engine.uploads.units import known_unit
 
 _TOTALS = frozenset({"total", "totals", "subtotal", "grand total", "sum", "mean", "average",
-                     "median", "overall", "summe", "gesamt", "mittelwert", "moyenne"})
-_INITIALS = frozenset(letter for word in (*_TOTALS, *MISSING) for each in (word, word.upper())
-                      for letter in each[:1])
+                     "median", "overall", "summe", "gesamt", "mittelwert", "moyenne", "sd",
+                     "std", "std dev", "standard deviation", "variance", "count"})
+_ENDS = frozenset({"min", "max"})  # together they are no people called Max
+_SIZE = re.compile(r"n\s*=\s*[0-9]+")
+_INITIALS = frozenset(letter for word in (*_TOTALS, *_ENDS, *MISSING) for each in
+                      (word, word.upper()) for letter in each[:1])
 _LONGEST = max(map(len, (*_TOTALS, *MISSING)))
+_OF_UNITS = ("unit", "units", "uom", "value_unit", "result_unit", "unit_of_measure")
+_OF_KINDS = ("test", "test_name", "test_code", "lab_test", "analyte", "parameter", "param",
+             "paramcd", "component", "lbtest", "lbtestcd", "vstest", "vstestcd", "loinc")
 _ROUNDED = re.compile(r"[+-]?[0-9](\.[0-9]+)?[Ee]\+[0-9]{2,3}")  # as spreadsheets keep long numbers
 
 
@@ -70,6 +77,42 @@ def check_spellings(texts: Iterable[str], stated: Sequence[str], field: str) -> 
             "such as Yes for yes or 1.0 for 1.", field=field,
             hint="Write them alike in the file, or state each spelling: one that is not stated "
             "would count as something else.")
+
+
+def check_kinds(table: Table, columns: Iterable[str], value: str) -> None:
+    """Refuse a column of values of several kinds, or in several units, as another column says.
+
+    Parameters
+    ----------
+    columns : iterable of str
+        Those without a role.
+    value : str
+        The column of values; empty where there is none.
+
+    Raises
+    ------
+    InputError
+        Naming both.
+    """
+    for column in columns if value else ():
+        name = _plain_name(column).removeprefix(f"{_plain_name(value)}_")
+        of_units = name in _OF_UNITS
+        if not of_units and name not in _OF_KINDS:
+            continue
+        blank = MISSING if of_units else ("",)  # Na is sodium
+        texts = {known_unit(text) * of_units or plain_spelling(text)
+                 for text in table.codes(column)[1] if text.casefold() not in blank}
+        if len(texts) > 1:
+            kinds = "units" if of_units else "kinds of measurement"
+            raise InputError(
+                f"The column “{shortened(column)}” names {len(texts):,} {kinds}, and “"
+                f"{shortened(value)}” holds the values of all.", field=column,
+                hint="Bring all values to one unit, or keep the rows of one." if of_units else
+                "Keep the rows of one, or leave the column out if it names something else.")
+
+
+def _plain_name(column: str) -> str:
+    return re.sub(r"[\W_]+", "_", column_key(column)).strip("_")
 
 
 def check_sites(names: Sequence[str], column: str) -> None:
@@ -125,7 +168,8 @@ def check_ids(ids: Sequence[str], rows: NDArray[np.int64], column: str) -> None:
             f"{missing:,} rows of column “{name}” hold a mark for a missing id, such as NA.",
             field=column, hint="Fill in their ids or leave those rows out: as one id, all of them "
             "would count as one person.")
-    if not _TOTALS.isdisjoint(strange):
+    if not _TOTALS.isdisjoint(strange) or {*strange} >= _ENDS or any(
+            map(_SIZE.fullmatch, strange)):
         raise InputError(
             f"Some rows of column “{name}” are called like a total or an average.", field=column,
             hint="Leave those rows out: they would count as people. Rename a person who is called "

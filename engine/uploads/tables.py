@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 
 from engine.core.errors import InputError
 from engine.core.lists import counted, shortened
-from engine.uploads.conversions import ASK, CALENDAR, Dates, converted
+from engine.uploads.conversions import ASK, CALENDAR, Dates, converted, with_colons
 from engine.uploads.devices.format import DeviceExport
 from engine.uploads.devices.reading import Read, is_archive_of_exports, read_archive, read_export
 from engine.uploads.limits import LIMITS, Limits, check_cells, check_columns, refused
@@ -44,7 +44,18 @@ NUMBER = r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?"
 _MARKS = r"\pM{31}"
 _COMMA_NUMBER = r"[+-]?[0-9]*,[0-9]+([eE][+-]?[0-9]+)?"
 _WHOLE = r"^\s*[+-]?[0-9]+\s*$"
-_MONTH_NAME = (r"^[0-9]{1,2}[ -]?[a-z]{3,9}[ -]?[0-9]{2,4}$|^[a-z]{3,9}\.? [0-9]{1,2},? [0-9]{4}$")
+_MONTH_NAME = (r"^[0-9]{1,2}[ -]?[a-z]{3,9}[ -]?[0-9]{2,4}$|^[a-z]{3,9}\.? [0-9]{1,2},? [0-9]{4}$"
+               r"|^(jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]{0,6}[ .-]?[0-9]{2,4}$")
+_BESIDE = (  # what stands beside numbers, and what to do
+    (r"^[<>≤≥]", "They begin with a sign such as < or >: write the limit alone, or what a rule "
+     "from outside the file says, such as half of it."),
+    ("^[+-]?[0-9]{1,3}([ \N{NO-BREAK SPACE}\N{NARROW NO-BREAK SPACE}'’][0-9]{3})+([.,][0-9]+)?$",
+     "They hold blanks or marks between thousands: write numbers as 1234.5."),
+    (r"^[+-]?[0-9.,]+ *[a-zµ°*+/]", "They hold a unit, a sign or a second number behind the "
+     "number: write one number alone in each cell."),
+    (r"^[a-z][a-z ._-]*[0-9.,]+$", "They hold a word before the number: write the number alone, as "
+     "6 for week 6."),
+    (r"^\(.*\)$", "They stand in brackets: write numbers without, and −5 for (5)."))
 MINUS = "\N{MINUS SIGN}"
 FILL_IN = ("Write a number there, leave the cell empty where it is missing, or leave those rows "
            "out; then upload again.")
@@ -376,10 +387,21 @@ def _without_thousands(numbers: Numbers, text: pa.Array, decimal: str) -> Number
             or not pc.any(pc.match_substring_regex(marked, r"0\s*$")).as_py()
             or not _could_be_thousands(marked, decimal)
             or not pc.any(pc.match_substring_regex(text, _WHOLE)).as_py()):
-        return numbers
+        return _with_three_digits(numbers, text, decimal)
     return replace(numbers, values=np.full(len(text), np.nan), unreadable=len(marked), advice=(
         f"They look like numbers with a mark between thousands, such as 1{decimal}050, beside "
         "others without: write all numbers without a mark between thousands."))
+
+
+def _with_three_digits(numbers: Numbers, text: pa.Array, decimal: str) -> Numbers:
+    """The same, with a line for the holder where every mark could as well be one of thousands."""
+    marked = text.filter(pc.match_substring(text, decimal))
+    if len(marked) < len(text) / 2 or not (_could_be_thousands(marked[:100], decimal)
+                                           and _could_be_thousands(marked, decimal)):
+        return numbers
+    return replace(numbers, conversion=(
+        f"every number with a mark has three digits behind it: 1{decimal}234 is read as a decimal "
+        "number, between 1 and 2. If the mark stands between thousands, leave it out of the file"))
 
 
 def _could_be_thousands(marked: pa.Array, mark: str) -> bool:
@@ -415,7 +437,7 @@ def _advice(text: pa.Array, decimal: str) -> str:
                 "way, without a mark between thousands.")
     if _matches_most(text, "%$"):
         return "They hold a percent sign, and others do not: write all numbers in one way."
-    return FILL_IN
+    return next((advice for pattern, advice in _BESIDE if _matches_most(text, pattern)), FILL_IN)
 
 
 def _matches_most(text: pa.Array, pattern: str) -> bool:
@@ -436,6 +458,10 @@ def _checked(header: list[str], columns: list[pa.Array], notes: list[str], limit
     names = _column_names(header)
     if n_blank:
         notes.append(f"{counted(n_blank, 'blank row')} left out")
+    if clock := with_colons(names):
+        names = [clock.get(name, name) for name in names]
+        notes.append(f"columns such as “{next(iter(clock))}” are called by clock times, as "
+                     f"“{next(iter(clock.values()))}”")
     decimal = _decimal(names, columns) if separator not in ("", ",") else "."
     if decimal == ",":
         notes.append("decimal commas read as points")

@@ -56,6 +56,33 @@ def same_unit(unit: str, other_unit: str) -> bool:
         known_unit(other_unit) or other_unit.strip().casefold())
 
 
+def unit_that_differs(name: str, stated: str) -> str:
+    """The unit that the name of a column says where another of the same kind is stated; else "".
+
+    A unit of time is compared with one of time alone, and others where they have several letters:
+    vitamin_d is in no days, and score_g in no grams.
+
+    Parameters
+    ----------
+    name : str
+        Of a column.
+    stated : str
+        A unit as a person stated it.
+
+    Examples
+    --------
+    >>> unit_that_differs("follow_up_months", "days"), unit_that_differs("weight_lb", "kg")
+    ('months', 'lb')
+    >>> unit_that_differs("vitamin_d", "nmol/L"), unit_that_differs("age_years", "y")
+    ('', '')
+    """
+    known = known_unit(stated)
+    of_time = known in _OF_TIME
+    named = unit_in_name(name, of_time) if known else ""
+    is_told = of_time or (named not in _OF_TIME and (len(named) > 1 or named == "%"))
+    return named if named != known and is_told else ""
+
+
 def unit_in_name(name: str, of_time: bool = False) -> str:
     """The unit that the name of a column says; "" where it says none that is known.
 

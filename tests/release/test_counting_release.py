@@ -50,6 +50,15 @@ def asked(tmp_path):
         tmp_path)
 
 
+def test_a_request_that_leaves_out_ids_of_people_with_several_rows_is_refused(tmp_path):
+    (tmp_path / "trial.csv").write_text(trial())
+    columns = {role: name for role, name in STATED["columns"].items() if role != "id"}
+    with pytest.raises(InputError, match="“patient” is not used, and 1 of its ids"):
+        requested(json.dumps({
+            "version": 1, "data": {"file": "trial.csv", **STATED, "columns": columns},
+            "mechanism": {"key": "noisy_counts"}, "budgets": [{"epsilon": 2.0, "delta": 0.0}]}), tmp_path)
+
+
 def test_a_file_is_read_row_by_row_and_strange_rows_stay_in_the_count(asked):
     source = asked.source
     assert source.sizes.n_curves == N and source.serves("survival")

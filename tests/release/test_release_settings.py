@@ -7,11 +7,13 @@ import zipfile
 import pytest
 
 from engine.core.errors import InputError
-from engine.core.tasks import MEAN_FUNCTION, RISK_MINIMISATION, SURVIVAL
+from engine.core.tasks import MEAN_FUNCTION, RISK_MINIMISATION, ROC, SURVIVAL
 from engine.core.types import Budget
 from engine.mechanisms import mechanisms
+from engine.numerics.counts.cells import Counted
 from engine.release import files as release_files
 from engine.release import published
+from engine.release.data_content import content_of
 from engine.release.ledger import Ledger
 from engine.release.request import stated_in
 from engine.uploads.curves import Upload, read_curves
@@ -85,6 +87,22 @@ def test_planned_follow_up_and_intervals_are_kept(tmp_path):
     stated = stated_in(settings)
     assert stated.numbers["time_high"] == 90 and stated.edges == (0, 30, 60, 90)
     assert json.loads(settings)["data"]["events"] == ["death"]
+
+
+@pytest.mark.parametrize(("task", "text", "columns"), [
+    (SURVIVAL, "id,start,time,status", EventColumns(time="time", status="status", id="id", start="start", events=("a",))),
+    (ROC, "score,label", EventColumns(time="score", status="label", events=("a", "b"), counted=Counted.LABELS))],
+    ids=["survival", "roc"])
+def test_with_the_name_of_a_file_a_release_of_counts_is_asked_for_again(tmp_path, task, text, columns):
+    lines = [f"p{k},{k % 7},{k % 7 + 1 + k % 9},{'abc'[k % 3]}" for k in range(200)]
+    text += "\n" + "\n".join(line if task is SURVIVAL else line.split(",", 2)[2] for line in lines)
+    facts = declare_events(0, 20, "a protocol", columns)
+    people = UploadEvents(events=read_events(read_table(text.encode()), columns), declared=facts)
+    again = json.loads(saved(tmp_path, people, task))
+    (tmp_path / "people.csv").write_text(text)
+    again["data"]["file"] = "people.csv"
+    source = requested(json.dumps(again), tmp_path).source
+    assert source.facts == facts and content_of(source) == content_of(people)
 
 
 @pytest.mark.parametrize(("text", "words"), [

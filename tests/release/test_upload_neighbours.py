@@ -19,11 +19,18 @@ from engine.core.tasks import DENSITY, MEAN_FUNCTION, UNIVARIATE_MEAN, DataType
 from engine.core.types import Budget
 from engine.mechanisms import mechanisms
 from engine.noise.hardened import LatticeNoise
+from engine.release import certified, ledger, published
 from engine.release import files as release_files
-from engine.release import ledger, published
 from engine.release.ledger import Ledger
 from engine.uploads.curves import Upload, read_curves
 from engine.uploads.design import StatedDesign
+from engine.uploads.events import (
+    EventColumns,
+    UploadEvents,
+    counted_for,
+    declare_events,
+    read_events,
+)
 from engine.uploads.facts import StatedCovariate, declare, declare_rows
 from engine.uploads.layout import suggest_layout
 from engine.uploads.rows import (
@@ -153,6 +160,26 @@ def test_one_person_of_a_wide_file_changes_nothing_but_the_messages(law, tmp_pat
     assert b"7.31" not in b"".join(released[1].values())
 
 
+@pytest.mark.parametrize("several", ["keep", None])
+def test_who_a_row_of_a_wide_file_belongs_to_changes_nothing_that_is_published(several, tmp_path):
+    """A row of somebody with two becomes that of a person of their own, or the other way round."""
+    released = []
+    for name, owner in (("a", "c006"), ("b", "new")):
+        frame = wide(long_file())
+        frame.loc[7, "child"] = owner
+        if several is None and owner == "c006":
+            frame = pd.concat([frame, frame.iloc[:1].assign(child="c007")])  # as many people
+        table = read_table(files.csv(frame))
+        facts = declare(**BOUNDS, design=DESIGNS["common"], observations=8, person="child", people="children")
+        read = read_curves(table, suggest_layout(table), several)
+        (tmp_path / name).mkdir()
+        released.append(everything(Upload(curves=read, declared=facts),
+                                   mechanisms.build("adaptive_mean", {}), tmp_path / name))
+    assert_same(*released)
+    unit = json.loads(released[0]["guarantee.json"])["unit_of_protection"]
+    assert ("several rows are protected less" in unit) == (several == "keep")
+
+
 def test_one_record_changes_nothing_but_the_messages(tmp_path):
     rng = np.random.default_rng(0)
     ages = rng.uniform(0, 100, 80).round(1)
@@ -169,6 +196,34 @@ def test_one_record_changes_nothing_but_the_messages(tmp_path):
                                    tmp_path / name, Budget(2.0)))
     assert_same(released[0], released[1])
     assert_same(released[0], released[2])
+
+
+COUNTS = pd.DataFrame({"id": [f"p{k}" for k in range(150)], "days": [1 + 7 * k % 89 for k in range(150)], "end": [
+    ("death", "relapse", "alive")[k % 3] for k in range(150)], "arm": [("A", "B")[k % 2] for k in range(150)]})
+
+
+def asked_of_counts(task, frame):
+    """The plan and the sizes of all messages: what is published follows from them and the messages."""
+    columns = EventColumns(
+        time="days", id="id", counted=counted_for(task), status=None if task == "distribution" else "end",
+        events=() if task == "distribution" else ("death", "relapse"), group="arm", groups=("A", "B"))
+    source = UploadEvents(events=read_events(read_table(files.csv(frame)), columns),
+                          declared=declare_events(0, 90, "a protocol", columns))
+    mechanism = mechanisms.build("noisy_counts", {"task": task})
+    plan = published.planned(source, mechanism, Budget(2.0), "counts")
+    messages = certified.hardened(certified.publishable_data(source), mechanism, plan.cost)[1]
+    return plan.to_bytes(), {key: np.shape(numbers) for key, numbers in messages.items()}
+
+
+@pytest.mark.parametrize("task", ["survival", "cumulative_incidence", "distribution", "roc"])
+def test_one_person_of_a_file_of_counts_changes_nothing_but_the_messages(task):
+    before = asked_of_counts(task, COUNTS)
+    rest, row = COUNTS.drop(7), COUNTS.loc[[7]]
+    for change in ({"days": np.nan}, {"days": 1e6}, {"days": -3}, {"end": ""}, {"end": "lost"}, {"arm": "A"},
+                   {"arm": "C"}, {"id": "new"}):
+        other = row.assign(**change)
+        assert asked_of_counts(task, pd.concat([other, rest])) == before
+        assert asked_of_counts(task, pd.concat([rest, other])) == before
 
 
 def test_what_is_published_says_the_stated_number_and_design(tmp_path):
@@ -213,6 +268,42 @@ def test_one_person_changes_nothing_that_the_command_writes_or_says(tmp_path, ca
     assert_same(written[0], written[1])
     assert_same(written[0], written[2])
     assert said[0] == said[1] == said[2]
+
+
+def test_a_unit_in_the_name_of_a_column_that_is_not_the_stated_one_is_refused(tmp_path, capsys):
+    file = command(long_file().rename(columns={"height": "height_cm"}), tmp_path)
+    file.write_text(file.read_text().replace('"value_name"', '"value_unit": "m", "value_name"'))
+    assert __main__.main(["release", str(file), "--ledger", str(tmp_path / "ledger")]) == 2
+    assert "as if it were in cm" in capsys.readouterr().err
+
+
+def test_the_command_works_out_the_cost_once(tmp_path, monkeypatch):
+    reckoned = []
+
+    def counted(data, *others, cost=certified.release_cost):
+        reckoned.append(data)
+        return cost(data, *others)
+
+    monkeypatch.setattr(certified, "release_cost", counted)
+    file = command(long_file().assign(height=lambda frame: frame.height + 0.25), tmp_path)
+    file.write_text(file.read_text().replace("1e-05", "1.25e-05"))
+    assert __main__.main(["release", str(file), "--ledger", str(tmp_path / "ledger"), "--out",
+                          str(tmp_path / "out"), "--yes"]) == 0
+    assert len(reckoned) == 1
+
+
+def test_one_person_alone_is_published_by_no_door(tmp_path):
+    """Whatever the method: the rule stands where the cost is worked out."""
+    events = EventColumns(time="age", status="height", events=("1",), id="child")
+    sources = {"adaptive_mean": curves(long_file().iloc[:8], "even"), "noisy_counts": UploadEvents(
+        events=read_events(read_table(b"child,age,height\na,1,1\na,1,1\n"), events),
+        declared=declare_events(0, 20, "a protocol", events))}
+    for method, source in sources.items():
+        assert source.sizes.n_curves == 1
+        mechanism = mechanisms.build(method, {})
+        with pytest.raises(InputError, match="alone"):
+            published.publish(source, mechanism, mechanism.suited(BUDGET), Ledger(tmp_path / "ledger"), "one")
+    assert not (tmp_path / "ledger").exists()
 
 
 def test_one_person_changes_no_quote_of_a_request_file(tmp_path):

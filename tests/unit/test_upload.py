@@ -439,7 +439,7 @@ def test_curves_cannot_be_changed_after_reading():
 def test_bounds_do_not_follow_the_data():
     """Changing one curve changes nothing that is fixed before a release."""
     other = files.growth_frame()
-    other.loc[other["child"] == "c003", "height"] = 9999.0
+    other.loc[other["child"] == "c003", "height"] = 9998.0
     declared = declare(**STATED)
 
     def plan(content):
@@ -542,15 +542,107 @@ def test_a_lone_column_of_yes_and_no_or_of_the_sex_names_nobody():
     assert suggest_layout(read_table(b"kid,2,6,10\nM,86,115,138\nF,84,112,135\nB,85,113,136\n")).id == "kid"
 
 
+@pytest.mark.parametrize(("header", "times"), [
+    ("0000,0600,1200,1800", (0, 6, 12, 18)), ("08:00,08:30,09:00", (8, 8.5, 9)), ("0830,0900,0930,1000", (8.5, 9, 9.5, 10)),
+    ("2 years,4 years", (2, 4)), ("24 months,36 months", (24, 36)), ("h_2 (cm),h_4 (cm),h_6 (cm)", (2, 4, 6)),
+    ("week 0,week 12", (0, 12)), ("V3,V4,V5", (3, 4, 5)), ("day7,day14", (7, 14)), ("height_2y,height_4y", (2, 4)),
+    ("hba1c (0 weeks),hba1c (12 weeks)", (0, 12)), ("0 min,30 min,120 min", (0, 30, 120))])
+def test_times_in_names_of_columns_may_have_a_unit_or_a_word(header, times):
+    row = ",".join("1" for _ in times)
+    assert curves_of(f"id,{header}\nann,{row}\nbob,{row}\n".encode()).header_times == times
+
+
+@pytest.mark.parametrize(("header", "words"), [
+    ("6 months,1 year,2 years", "several units"), ("2023-12,2024-01,2024-02", "months without a day"),
+    ("baseline,week 4,week 8", "says no time"), ("bp_baseline,bp_w4,bp_w8,bp_w12", "says no time"),
+    ("800,830,900,930", "without a colon"),
+    ("0800,0830,1000", "without a colon"),
+    ("V1 (week 0),V2 (week 4),V3 (week 8)", "name its columns by their times"),
+    ("bp_24m,bp_36m,bp_48m", "name its columns by their times")])
+def test_names_of_columns_that_may_be_read_wrongly_are_refused_with_what_to_do(header, words):
+    row = ",".join("1" for _ in header.split(","))
+    assert_refused(f"id,{header}\nann,{row}\nbob,{row}\n".encode(), words)
+
+
+@pytest.mark.parametrize(("content", "words"), [
+    (files.rows("a,1,2\nb,1,3\nMin,1,2\nMax,1,3"), "total or an average"),
+    (files.rows("a,1,2\nb,1,3\nSD,1,.5"), "total or an average"),
+    (files.rows("a,1,2\nb,1,3\nN = 2,,"), "total or an average"),
+    (b"id,time,value,unit\na,1,95,mg/dL\nb,1,5.2,mmol/L\n", "2 units, and “value”"),
+    (b"week,101,102,103\n0,70,80,75\n4,71,79,76\n", "people or times"),
+    (files.rows("a,1,2\nid,time,value\nb,1,3"), "leave those lines out"),
+    (files.rows("a,1,<2\nb,1,<3"), "write the limit alone"), (files.rows("a,1,72 kg\nb,1,80 kg"), "write one number alone"),
+    (files.rows("a,week 1,72\nb,week 2,80"), "as 6 for week 6"), (files.rows("a,1,1 050\nb,1,980"), "between thousands"),
+    (b"id,time,test,value\na,1,Na,140\nb,1,K,4\n", "2 kinds of measurement"),
+    (b"id,wt_0,wt_6,wt_12,ht_0,ht_6\na,1,2,3,4,5\nb,1,2,3,4,5\n", "numbered alike"),
+    (b"id,24,6,0\na,1,2,3\n", "in order of time")])
+def test_lines_and_cells_that_are_no_observations_are_refused_with_what_to_do(content, words):
+    assert_refused(content, words)
+
+
+def test_ids_units_and_names_that_only_resemble_these_are_read():
+    curves = curves_of(b"id,time,value,unit\nMax,1,95,mg/dL\nn,1,5.2,MG/DL\nmina,2,7,\n")
+    assert curves.n_curves == 3
+    assert curves_of(b"week,id,101,102\n0,a,70,80\n4,b,71,79\n").n_curves == 2
+
+
+def test_three_digits_behind_every_mark_are_pointed_out():
+    text = "id;time;value\na;1;1.065\nb;1;1.234\n"
+    assert noted(curves_of(text.encode()), "three digits behind it")
+    assert not noted(curves_of(text.replace("1.234", "1.23").encode()), "three digits behind it")
+
+
+def test_numbers_in_other_columns_of_a_long_file_refuse_nothing():
+    table = read_table(b"id,time,value,bmi 6 months,bmi 1 year,2023-12,2024-01\nann,1,2,3,4,5,6\n")
+    assert suggest_layout(table).value == "value"
+
+
+@pytest.mark.parametrize(("times", "is_refused"), [
+    (range(0, 2400, 100), False), ((0, 30, 100, 130, 200), True), ((0, 30, 60, 90), False), ((2, 4, 10), False),
+    ([100 * (k // 60) + k % 60 for k in range(0, 1440, 37)], True), (range(0, 2000, 50), False)])
+def test_clock_times_without_a_colon_are_no_numbers(times, is_refused):
+    content = files.rows("\n".join(f"ann,{time:04d},1\nbob,{time:04d},2" for time in times))
+    if is_refused:
+        assert_refused(content, "without a colon")
+    else:
+        assert curves_of(content).times.max() == max(times)
+
+
 @pytest.mark.parametrize("header", ["id,sbp_1,sbp_2,sbp_3,dbp_1,dbp_2,dbp_3", "id,1,2,3,dbp_1,dbp_2,dbp_3"])
 def test_of_two_sets_of_columns_that_are_numbered_alike_none_is_taken(header):
     content = f"{header}\nann,120,121,122,80,81,82\nbob,130,131,132,70,71,72\n".encode()
     assert_refused(content, "numbered alike")
 
 
+def test_a_code_within_the_bounds_is_pointed_out_to_the_holder_alone():
+    content = files.rows("\n".join(f"p{k},{time},{value}" for k in range(6) for time, value in
+                                   ((1, 80 + k), (2, 999 if k < 2 else 120))))
+    upload = Upload(curves=curves_of(content), declared=declare(**STATED | {"value_low": 0, "value_high": 1000}))
+    assert any("999" in remark and "missing" in remark for remark in upload.remarks())
+    bounded = Upload(curves=curves_of(content.replace(b"999", b"500")), declared=upload.declared)
+    assert not any("missing" in remark for remark in bounded.remarks())
+
+
+def test_a_visit_of_many_at_a_time_that_was_not_planned_is_no_code():
+    content = files.rows("\n".join(f"p{k},{time},{80 + k}" for k in range(6) for time in (0, 3, 9)))
+    declared = declare(**STATED | {"time_low": 0, "time_high": 3})
+    assert Upload(curves=curves_of(content), declared=declared).n_clipped.times == 6
+    with pytest.raises(InputError, match="codes for missing ones"):
+        Upload(curves=curves_of(content.replace(b",9,", b",999,")), declared=declared)
+
+
+def test_dates_that_a_spreadsheet_shows_as_numbers_are_recognised():
+    content = files.rows("\n".join(f"p{k},{43836 + k},{80 + k}" for k in range(6)))
+    with pytest.raises(InputError, match="format their column as dates"):
+        Upload(curves=curves_of(content), declared=declare(**STATED | {"time_low": 2019, "time_high": 2021}))
+
+
 @pytest.mark.parametrize(("values", "low", "high", "is_refused"), [
     ((80, 81, -999), 60, 210, True), ((3, 5, -99), 0, 1000, True), ((-3, 5, -999), -10, 40, True),
-    ((80, 81, -400), 60, 210, False), ((-3, 5, -99), -90, 40, False), ((80, -812, -999), 60, 210, False)])
+    ((80, 81, -400), 60, 210, False), ((-3, 5, -99), -90, 40, False), ((80, -812, -999), 60, 210, False),
+    ((80, 999, 999), 60, 210, True), ((9, 99, 99), 0, 80, False), ((9, 999, 888), 0, 80, False),
+    ((999.9, 999.9, 75), 60, 76, True), ((80, 999, 999, 870), 60, 210, False), ((80, 500, 500), 60, 210, False),
+    ((80, 210, 210, 210), 60, 210, False), ((80, 99, 99), 60, 90, False), ((-9, -9, 30), 20, 40, True)])
 def test_a_code_for_a_missing_number_is_no_observation(values, low, high, is_refused):
     content = files.rows("\n".join(f"{name},{k},{value}" for name in "abcd" for k, value in enumerate((70, 75, 30, 20))))
     content += "".join(f"\ne,{k},{value}" for k, value in enumerate(values)).encode()

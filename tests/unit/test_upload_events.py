@@ -1,5 +1,7 @@
 """Times, values and scores from a file of one's own: columns, codes, dates, and rows that are strange."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -61,11 +63,45 @@ def test_what_one_row_holds_changes_two_counts_at_most_and_never_how_many_people
     assert one.sum() == two.sum() == 39 and abs(one - two).sum() <= 2
 
 
-def test_of_a_person_with_several_rows_the_first_counts_where_a_column_tells_them_apart():
-    text = "who,days,end\na,3,death\nb,4,alive\na,9,alive\n"
-    events = read(text, EventColumns(time="days", status="end", events=("death",), id="who"))
+OF_PEOPLE = EventColumns(time="days", status="end", events=("death",), id="who")
+INTERVALS = replace(OF_PEOPLE, start="from")
+
+
+def test_rows_of_a_person_that_say_the_same_are_one():
+    text = "who,days,end\na,3,death\nb,4,alive\na,3,death\n"
+    events = read(text, OF_PEOPLE)
     assert rows(events) == [(3, 1), (4, 0)] and "1 further row" in " ".join(events.notes)
     assert len(read(text).time) == 3
+
+
+def test_of_several_values_of_a_person_the_first_counts():
+    events = read("who,days\na,3\nb,4\na,9\n", EventColumns(time="days", id="who", counted=Counted.VALUES))
+    assert rows(events) == [(3, 1), (4, 1)] and "1 further row" in " ".join(events.notes)
+
+
+@pytest.mark.parametrize(("text", "expected"), [
+    ("who,from,days,end\nb,0,4,alive\na,0,2,alive\na,2,5,\na,5,9,death\n", [(4, 0), (9, 1)]),
+    ("who,from,days,end\na,2,5,death\nb,0,4,alive\na,0.5,2,alive\n", [(4, 0), (4.5, 1)]),
+    ("who,from,days,end\na,2024-01-01,2024-01-31,alive\nb,2024-01-01,2024-01-11,death\n"
+     "a,2024-02-01,2024-03-01,death\n", [(10, 1), (60, 1)])])
+def test_intervals_of_a_person_are_one_time_from_the_first_start_to_the_last_stop(text, expected):
+    events = read(text, INTERVALS)
+    assert sorted(rows(events)) == sorted(expected) and "read as intervals" in " ".join(events.notes)
+
+
+@pytest.mark.parametrize(("text", "columns"), [
+    ("who,days,end\na,3,death\nb,4,alive\na,9,alive\n", OF_PEOPLE),  # which time is theirs?
+    ("who,from,days,end\na,0,3,death\nb,0,4,alive\na,3,9,death\n", INTERVALS),  # two events
+    ("who,from,days,end\na,0,3,alive\nb,0,4,alive\na,2,9,death\n", INTERVALS),  # overlap
+    ("who,from,days,end\na,0,3,alive\nb,0,4,alive\na,5,9,death\n", INTERVALS),  # gap
+    ("who,from,days,end\na,0,3,alive\nb,0,4,alive\na,0,9,death\n", INTERVALS),  # both from 0
+    ("who,from,days,end\na,0,,alive\nb,0,4,alive\na,3,9,death\n", INTERVALS),
+    ("who,from,days,end,arm\na,0,3,alive,A\nb,0,4,alive,B\na,3,9,death,B\n",
+     replace(INTERVALS, group="arm", groups=("A", "B")))])
+def test_several_times_of_a_person_that_do_not_follow_each_other_are_refused(text, columns):
+    with pytest.raises(InputError, match=r"1 of 2 people have several rows") as told:
+        read(text, columns)
+    assert told.value.field == "id"
 
 
 def test_dates_of_start_and_end_become_days_and_leap_days_count():
@@ -209,7 +245,8 @@ def test_code_and_command_read_the_same_file_in_the_same_way(tmp_path):
 
 
 def test_times_in_another_unit_than_the_planned_follow_up_are_refused_and_long_follow_up_is_not():
-    in_days = read("days,end\n" + "".join(f"{200 + k},{'death' if k % 2 else 'alive'}\n" for k in range(1, 40)))
+    in_days = read("time,end\n" + "".join(f"{200 + k},{'death' if k % 2 else 'alive'}\n" for k in range(1, 40)),
+                   replace(DEATH, time="time"))
     with pytest.raises(InputError, match="Nearly all times lie beyond the planned follow-up of 3 years, and no event"):
         UploadEvents(events=in_days, declared=declare_events(0, 3, "protocol", DEATH, time_unit="years"))
     long = read("days,end\n5,death\n" + "".join(f"{2000 + k},alive\n" for k in range(1, 40)))
@@ -220,6 +257,41 @@ def test_a_code_for_a_missing_time_is_no_time():
     text = "days,end\n" + "".join(f"{k},death\n" for k in range(1, 9)) + "-999,alive\n"
     with pytest.raises(InputError, match="codes for missing ones"):
         UploadEvents(events=read(text), declared=declare_events(0.0, 30.0, "protocol", DEATH))
+
+
+@pytest.mark.parametrize(("last", "is_refused"), [(["999", "999"], True), (["999"], False), (["999", "999", "850"], False)])
+def test_a_large_code_for_a_missing_time_is_told_by_its_distance(last, is_refused):
+    text = "days,end\n" + "".join(f"{k},{'death' if k % 2 else 'alive'}\n" for k in range(1, 40))
+    events = read(text + "".join(f"{code},alive\n" for code in last))
+    declared = declare_events(0.0, 30.0, "protocol", DEATH)
+    if not is_refused:
+        assert UploadEvents(events=events, declared=declared).moved.beyond == 9 + len(last)
+        return
+    with pytest.raises(InputError, match="codes for missing ones, such as 999"):
+        UploadEvents(events=events, declared=declared)
+
+
+@pytest.mark.parametrize(("text", "columns", "unit", "words"), [
+    ("months,end\n3,death\n9,alive\n", replace(DEATH, time="months"), "days", "as if it were in months"),
+    ("from,to,end\n2024-01-01,2024-03-01,death\n2024-01-01,2024-05-01,alive\n",
+     replace(DEATH, time="to", start="from"), "years", "read in days"),
+    ("from,died\n2024-01-01,2024-03-01\n2024-01-01,\n2024-01-01,\n",
+     EventColumns(time="died", start="from"), "days", "More than half of the people have no time")])
+def test_times_that_cannot_be_what_is_stated_are_refused(text, columns, unit, words):
+    with pytest.raises(InputError, match=words):
+        UploadEvents(events=read(text, columns), declared=declare_events(0, 400, "protocol", DEATH, time_unit=unit))
+
+
+def test_the_holder_is_told_how_many_have_a_status_that_was_not_stated():
+    events = read("days,end\n" + "".join(f"{k},{('death', 'alive', '9')[k % 3]}\n" for k in range(1, 31)))
+    assert "2 texts besides the events that you stated: 20 people" in " ".join(events.notes)
+
+
+def test_who_is_censored_is_no_event():
+    text = "days,censored\n3,1\n9,0\n"
+    with pytest.raises(InputError, match="says who is censored"):
+        read(text, EventColumns(time="days", status="censored", events=("1",)))
+    assert rows(read(text, EventColumns(time="days", status="censored", events=("0",)))) == [(3, 0), (9, 1)]
 
 
 def test_times_that_mostly_lie_before_their_start_are_refused():

@@ -39,7 +39,7 @@ class _File:
 
 
 _FILES = {
-    Counted.OUTCOMES: _File("Times as CSV, TSV or XLSX: one row per person",
+    Counted.OUTCOMES: _File("Times as CSV, TSV or XLSX: a row per person, or per interval",
                             examples.OUTCOMES, "Time, or end date", "Status",
                             "Status values that count as events"),
     Counted.VALUES: _File("Values as CSV, TSV or XLSX: one row per person",
@@ -79,9 +79,10 @@ def _columns(table: Table, kind: Counted, task: str) -> EventColumns:
         time = _column(file.time, table, suggested.get("time"), "event_time")
         status = _column(file.status, table, suggested.get("status"),
                          "event_status") if has_status else None
-        start = _optional("Start date", table, suggested.get("start"), "event_start",
-                          "For files with dates: times are the days between both. Left at none, "
-                          "the column beside holds times.") if kind is Counted.OUTCOMES else None
+        start = _optional("Start", table, suggested.get("start"), "event_start",
+                          "For files with dates, and with several intervals of a person: times go "
+                          "from the first start to the last end. Left at none, the column beside "
+                          "holds times.") if kind is Counted.OUTCOMES else None
     events = _texts(table, status, file.events, f"event_codes_{status}", task) if status else ()
     group, groups = _groups(table) if kind is Counted.OUTCOMES else (None, ())
     person = columns.who(table, suggested.get("id"))
@@ -100,7 +101,8 @@ def _missing(time: str | None, status: str | None, has_events: object, person: s
              group: str | None, groups: tuple[str, ...]) -> InputError | None:
     """The first question without an answer."""
     asked = (
-        (time and status, "columns", "Choose the columns.", "Each person has one row."),
+        (time and status, "columns", "Choose the columns.",
+         "Each person has one row, or intervals that follow each other."),
         (has_events, "events", "Choose which status values are events.",
          "The study protocol decides this, not the file. All other values count as censored."),
         (not group or len(groups) == 2, "groups", "State the two groups that are compared.",
