@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
@@ -56,6 +57,11 @@ DRAWN_IN = (
     "even odds, by more than the error that was forecast, which is for three bumps about the "
     "middle. Where one class is rare its chance is stated far too high. Bounds closely around the "
     "numbers help, as do more records or a smaller weight of the penalty, stated beforehand.")
+NOT_SPREAD = (
+    "This release does not show where the records lie. If all of them lie within a third of the "
+    "stated range, the error can be more than 1.5 times the forecast, which is for records spread "
+    "evenly over it: beyond them the penalty draws the function to the middle of the bounds.")
+_PART, _BEYOND = 1 / 3, 1.5  # of the range, and forecast errors
 _DRAWN_IN, _SMALL = 1.4, 0.2  # forecast errors; and a function so near to 0 that losses are squares
 _RAREST = 0.02  # chance of a class that is told from a function which the penalty has flattened
 
@@ -179,40 +185,62 @@ class RiskSummary(Summary[SampleData, Array, Smoothing]):
 
     def cautions(self, release: FunctionalRelease, public: Public, plans: Sequence[FunctionPlan],
                  coefficients: Array) -> tuple[Caution, ...]:
-        """Where penalties have drawn released functions further in than was forecast."""
+        """Where penalties have drawn released functions further in than forecast, or may have."""
         if self.grid.dimension > 1 or not self.aims_at_the_truth(release, public.facts):
             return ()
-        noise = [math.sqrt(release.expected_error(public.sizes, plan.budgets, public.facts) or 0.0)
-                 for plan in plans]
-        applies = self._are_drawn_in(coefficients, np.array(noise)[:, None, None])
-        return (Caution(DRAWN_IN, applies),) if applies.any() else ()
+        noise = np.array([math.sqrt(release.expected_error(public.sizes, plan.budgets,
+                                                           public.facts) or 0.0)
+                          for plan in plans])[:, None, None] / self.scale
+        drawn_in = self._are_drawn_in(coefficients, noise)
+        unseen = np.broadcast_to(self._needs_spread(noise), drawn_in.shape)
+        each = ((DRAWN_IN, drawn_in), (NOT_SPREAD, unseen & ~drawn_in))
+        return tuple(Caution(text, applies) for text, applies in each if applies.any())
+
+    @cached_property
+    def _known(self) -> Array:
+        """The function behind the forecast, at the points of the grid: (K,)."""
+        return LabelledTwin.predictor(self.grid.points[:, 0], self.is_of_classes)
+
+    @cached_property
+    def _usual(self) -> float:
+        """What the penalty takes of it, squared, where records are evenly spread."""
+        return float(np.mean((self._known - self.smoothed(self._known)) ** 2))
+
+    def _needs_spread(self, noise: Array) -> NDArray[np.bool_]:
+        """Whether the error is beyond the forecast if records lie in a part of the range only.
+
+        Follows from public facts; `noise` as in `_are_drawn_in`.
+        """
+        gathered = self.smoothed(self._known, max(1, round(_PART * self.grid.size)))
+        taken = np.mean((self._known - gathered) ** 2)
+        return np.asarray(taken + noise**2 > _BEYOND**2 * (self._usual + noise**2))
 
     def _are_drawn_in(self, coefficients: Array, noise: Array) -> NDArray[np.bool_]:
         """Whether the penalty has drawn released functions further in than was forecast.
 
         It leaves about the same share of all functions that a few bumps can draw, so that a release
-        tells what it was drawn in from. `noise` (budgets, 1, 1) is root mean squared, in response
-        units.
+        tells what it was drawn in from. `noise` (budgets, 1, 1) is root mean squared, in units of
+        `smoothed`.
         """
         points = self.grid.points[:, 0]
-        known = LabelledTwin.predictor(points, self.is_of_classes)
         share = float(self.smoothed(np.full(len(points), _SMALL)).mean()) / _SMALL
-        usual = np.mean((known - self.smoothed(known)) ** 2)
         curves = coefficients @ self.basis(points).T / self.scale
         drawn_in = np.mean((self.unpenalised(curves, share) - curves) ** 2, axis=-1)
-        by_noise = (noise / self.scale) ** 2
-        beyond = drawn_in - (1 / share - 1) ** 2 * by_noise
-        return np.asarray(beyond + by_noise > _DRAWN_IN**2 * (usual + by_noise))
+        beyond = drawn_in - (1 / share - 1) ** 2 * noise**2
+        return np.asarray(beyond + noise**2 > _DRAWN_IN**2 * (self._usual + noise**2))
 
-    def smoothed(self, curve: Array) -> Array:
+    def smoothed(self, curve: Array, size: int | None = None) -> Array:
         """What the penalty leaves of a known function, of evenly spread records: (K,).
 
         Parameters
         ----------
         curve : (K,)
             At the points of the grid: log-odds, or numbers in half-ranges from the middle.
+        size : int, optional
+            Records stand on the first so many points only.
         """
-        places = np.arange(self.grid.size)
+        curve = curve[:size]
+        places = np.arange(len(curve))
         if self.is_of_classes:
             ones = np.round(_OF_EACH * expit(curve)).astype(int)
             places = np.repeat(places, _OF_EACH)
