@@ -19,7 +19,7 @@ from engine.mechanisms.frl import Frl
 from engine.mechanisms.gaussian_process import GaussianProcess
 from engine.mechanisms.iclp import Iclp
 from engine.mechanisms.noisy_gradient_mean import NoisyGradientMean
-from engine.mechanisms.summaries.covariance import FADED, SHRUNK
+from engine.mechanisms.summaries.covariance_cautions import FADED, NARROW, ROUGH, SHRUNK, WIDE
 from engine.mechanisms.summaries.density import GATHERED, GATHERING_NOT_SEEN
 from engine.mechanisms.summaries.risk import DRAWN_IN, NOT_SPREAD
 from engine.mechanisms.summaries.smoothing_cautions import (
@@ -280,24 +280,41 @@ def test_a_predictor_that_needs_records_all_over_the_range_says_so():
 # -- covariances -----------------------------------------------------------------------------------
 
 
-def said_of_covariance(mechanism, spread, n, epsilon):
-    """The shares of releases that say that nothing, or less than was forecast, is left."""
+def said_of_covariance(mechanism, spread, n, epsilon, errors=0.0):
+    """The shares of releases of a covariance that carry each caution."""
     rng, times = np.random.default_rng(5), (np.arange(20) + 0.5) / 20
     people = rng.standard_normal((2, n, 1))
     values = spread * (people[0] + 0.7 * people[1] * np.cos(np.pi * times))
+    values += errors * rng.standard_normal((n, 20))
     facts = PublicFacts(design=Design.common(times.tolist()))
     data = CurveData(np.tile(times, n)[None], values.reshape(1, -1), np.full(n, 20),
                      np.zeros(n, int), facts)
     delta = 0.0 if mechanism.guarantee.is_pure else 1e-6
     estimate = mechanism.release_many(data, [(Budget(epsilon, delta),)], 20, generator(1, 1, 0))
     applies = {caution.text: caution.applies.mean() for caution in estimate.cautions}
-    return applies.get(FADED, 0.0), applies.get(SHRUNK, 0.0)
+    return [applies.get(text, 0.0) for text in (FADED, SHRUNK, WIDE, ROUGH, NARROW)]
 
 
-@pytest.mark.parametrize("mechanism", few([GaussianProcess(task=COVARIANCE.key),
-                                           Iclp(task=COVARIANCE.key)]))
+COVARIANCES = [each(task=COVARIANCE.key) for each in (GaussianProcess, Iclp, Frl, Bernstein)]
+
+
+@pytest.mark.parametrize("mechanism", few(COVARIANCES[:2]))
 def test_a_covariance_of_which_smoothing_leaves_little_says_so(mechanism):
-    assert said_of_covariance(mechanism, 0.2, 100, 0.5) == (1.0, 0.0)  # by public facts alone
+    assert said_of_covariance(mechanism, 0.2, 100, 0.5)[:2] == [1.0, 0.0]  # by public facts alone
     assert said_of_covariance(mechanism, 0.5, 1000, 0.5)[0] == 1.0
-    assert said_of_covariance(mechanism, 0.5, 1000, 5.0)[1] > 0.4
-    assert said_of_covariance(mechanism, 0.2, 1000, 5.0) == pytest.approx((0.0, 0.0), abs=0.1)
+    assert said_of_covariance(mechanism, 0.5, 1000, 5.0)[1] > 0.9
+    assert max(said_of_covariance(mechanism, 0.2, 1000, 5.0)[:2]) < 0.1
+
+
+@pytest.mark.parametrize("mechanism", few(COVARIANCES))
+def test_a_covariance_says_which_people_it_could_not_show(mechanism):
+    told = said_of_covariance(mechanism, 0.1, 1000, 5.0, errors=0.3)
+    assert told[3] == 1.0 or isinstance(mechanism, Frl)  # whose noise is larger
+    assert said_of_covariance(mechanism, 0.2, 100, 0.5)[2:] == [0.0, 0.0, 0.0]  # noise hides more
+
+
+def test_curves_that_differ_much_or_hardly_are_told_or_the_release_says_it_could_not():
+    for mechanism in COVARIANCES[:2]:
+        wide = said_of_covariance(mechanism, 0.45, 300, 1.0)
+        assert wide[1] + wide[2] == pytest.approx(1.0)
+        assert said_of_covariance(mechanism, 0.03, 100, 5.0)[4] > 0.9
