@@ -363,7 +363,8 @@ class UnivariateMean(Mechanism[CurveData, AveragePlan]):
             texts.append(next((BEYOND.format(share) for share in _SHARES if share >= percent), ""))
         for text in dict.fromkeys(filter(None, texts)):
             applies = np.array([text == each for each in texts])
-            yield Caution(text, np.broadcast_to(applies[:, None, None], (len(plans), *shape)))
+            yield Caution(text, np.broadcast_to(applies[:, None, None], (len(plans), *shape)),
+                          is_doubt=False)
 
     def _released(self, data: CurveData, plan: AveragePlan, k: int, noise: _StandardNoise
                   ) -> tuple[Array, NDArray[np.bool_]]:

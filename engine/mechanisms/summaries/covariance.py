@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from engine.core.tasks import COVARIANCE
 from engine.core.types import Array, Caution, CurveData, Fit, Public, PublicFacts, Sizes, Step
-from engine.mechanisms.summaries.covariance_cautions import CovarianceJudgement
+from engine.mechanisms.summaries.covariance_cautions import FADED, SHRUNK, CovarianceJudgement
 from engine.mechanisms.summaries.mean import ClippedCurves, clipped_curves
 from engine.mechanisms.summaries.parts import Block, FunctionPlan, Linear, Smoothing, Summary
 from engine.numerics.difference_sets import DifferenceSet
@@ -153,7 +153,8 @@ class CovarianceSummary(Summary[CurveData, ClippedCurves, CovarianceSmoothing]):
                                             public)
             for text, told in judgement.told(coefficients[k]).items():
                 applies.setdefault(text, np.zeros(coefficients.shape[:3], dtype=bool))[k] = told
-        return tuple(Caution(text, where) for text, where in applies.items() if where.any())
+        return tuple(Caution(text, where, is_doubt=text in (FADED, SHRUNK))
+                     for text, where in applies.items() if where.any())
 
     def second_moments(self, records: ClippedCurves) -> Array:
         """Coordinates of the second moments of one data set about their centre: (r,).

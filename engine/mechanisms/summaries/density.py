@@ -219,8 +219,9 @@ class DensitySummary(Summary[SampleData, Counts, Width]):
             variances = release.variances(public, plan)
             gathered[k] = self._is_gathered(self._on_grid(coefficients[k]), variances)
             unseen[k] = self._hides_gathering(variances)
-        each = ((GATHERED, gathered), (GATHERING_NOT_SEEN, unseen & ~gathered))
-        return tuple(Caution(text, applies) for text, applies in each if applies.any())
+        each = (Caution(GATHERED, gathered),
+                Caution(GATHERING_NOT_SEEN, unseen & ~gathered, is_doubt=False))
+        return tuple(caution for caution in each if caution.applies.any())
 
     def _on_grid(self, coefficients: Array) -> Array:
         """What `finished` made of densities, at the points of the grid: (…, K)."""

@@ -193,8 +193,9 @@ class RiskSummary(Summary[SampleData, Array, Smoothing]):
                           for plan in plans])[:, None, None] / self.scale
         drawn_in = self._are_drawn_in(coefficients, noise)
         unseen = np.broadcast_to(self._needs_spread(noise), drawn_in.shape)
-        each = ((DRAWN_IN, drawn_in), (NOT_SPREAD, unseen & ~drawn_in))
-        return tuple(Caution(text, applies) for text, applies in each if applies.any())
+        each = (Caution(DRAWN_IN, drawn_in),
+                Caution(NOT_SPREAD, unseen & ~drawn_in, is_doubt=False))
+        return tuple(caution for caution in each if caution.applies.any())
 
     @cached_property
     def _known(self) -> Array:
