@@ -21,7 +21,7 @@ from engine.mechanisms.iclp import Iclp
 from engine.mechanisms.noisy_gradient_mean import NoisyGradientMean
 from engine.mechanisms.summaries.covariance_cautions import FADED, NARROW, ROUGH, SHRUNK, WIDE
 from engine.mechanisms.summaries.density import GATHERED, GATHERING_NOT_SEEN
-from engine.mechanisms.summaries.risk import DRAWN_IN, NOT_SPREAD
+from engine.mechanisms.summaries.risk_cautions import DRAWN_IN, MAY_BE_DRAWN_IN, NOT_SPREAD
 from engine.mechanisms.summaries.smoothing_cautions import (
     BEND_OR_STEP,
     NOT_FOLLOWED,
@@ -259,13 +259,24 @@ def said_to_be_drawn_in(mechanism, predictor, two_classes, n=1000, text=DRAWN_IN
     return sum(caution.applies.mean() for caution in estimate.cautions if caution.text == text)
 
 
-@pytest.mark.parametrize("mechanism", few([
-    each(task=RISK_MINIMISATION.key) for each in (Iclp, Frl, Bernstein, GaussianProcess)]))
+PREDICTORS = [each(task=RISK_MINIMISATION.key) for each in (Iclp, Frl, Bernstein, GaussianProcess)]
+
+
+@pytest.mark.parametrize("mechanism", few(PREDICTORS))
 def test_a_predictor_far_from_even_odds_or_the_middle_says_that_it_is_drawn_there(mechanism):
     assert said_to_be_drawn_in(mechanism, lambda x: -3 + 0 * x, True) > 0.9  # one in twenty
     assert said_to_be_drawn_in(mechanism, lambda x: 0.8 + 0.05 * x, False) > 0.9
     assert said_to_be_drawn_in(mechanism, lambda x: 4 * x - 2, True) < 0.1
     assert said_to_be_drawn_in(mechanism, lambda x: 1.2 * x - 0.6, False) < 0.1
+
+
+@pytest.mark.parametrize("mechanism", few(PREDICTORS))
+def test_a_predictor_that_noise_hides_says_what_it_could_not_show(mechanism):
+    for predictor, two_classes in ((lambda x: -3 + 0 * x, True), (lambda x: 2 * (x > 0.5) - 1, False)):
+        told, may_be = (said_to_be_drawn_in(mechanism, predictor, two_classes, 100, text)
+                        for text in (DRAWN_IN, MAY_BE_DRAWN_IN))
+        assert told + may_be == pytest.approx(1.0)
+    assert said_to_be_drawn_in(mechanism, lambda x: 1.2 * x - 0.6, False, 1000, MAY_BE_DRAWN_IN) == 0
 
 
 def test_a_predictor_that_needs_records_all_over_the_range_says_so():

@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
-from scipy.special import expit, logit
 
 from engine.core.errors import InputError
 from engine.core.tasks import RISK_MINIMISATION
@@ -34,6 +30,12 @@ from engine.mechanisms.summaries.parts import (
     penalised,
     usual_power,
 )
+from engine.mechanisms.summaries.risk_cautions import (
+    DRAWN_IN,
+    MAY_BE_DRAWN_IN,
+    NOT_SPREAD,
+    RiskJudgement,
+)
 from engine.numerics.difference_sets import DifferenceSet, Ellipsoid, LinearImage
 from engine.numerics.eigensystems import Eigenbasis, Kernel
 from engine.numerics.risk_minimisation import (
@@ -48,22 +50,8 @@ from engine.numerics.risk_minimisation import (
     radius,
 )
 from engine.numerics.tabulated import Tabulated
-from engine.sources.twins import LabelledTwin
 
 NUMBERS = ("square", "huber")
-_OF_EACH = 200  # records at each point of the grid, by which known chances are written
-DRAWN_IN = (
-    "By the released function its penalty has drawn it towards the middle of the bounds, or to "
-    "even odds, by more than the error that was forecast, which is for three bumps about the "
-    "middle. Where one class is rare its chance is stated far too high. Bounds closely around the "
-    "numbers help, as do more records or a smaller weight of the penalty, stated beforehand.")
-NOT_SPREAD = (
-    "This release does not show where the records lie. If all of them lie within a third of the "
-    "stated range, the error can be more than 1.5 times the forecast, which is for records spread "
-    "evenly over it: beyond them the penalty draws the function to the middle of the bounds.")
-_PART, _BEYOND = 1 / 3, 1.5  # of the range, and forecast errors
-_DRAWN_IN, _SMALL = 1.4, 0.2  # forecast errors; and a function so near to 0 that losses are squares
-_RAREST = 0.02  # chance of a class that is told from a function which the penalty has flattened
 
 if TYPE_CHECKING:
     from engine.mechanisms.families.functional.release import FunctionalRelease
@@ -188,86 +176,15 @@ class RiskSummary(Summary[SampleData, Array, Smoothing]):
         """Where penalties have drawn released functions further in than forecast, or may have."""
         if self.grid.dimension > 1 or not self.aims_at_the_truth(release, public.facts):
             return ()
-        noise = np.array([math.sqrt(release.expected_error(public.sizes, plan.budgets,
-                                                           public.facts) or 0.0)
-                          for plan in plans])[:, None, None] / self.scale
-        drawn_in = self._are_drawn_in(coefficients, noise)
-        unseen = np.broadcast_to(self._needs_spread(noise), drawn_in.shape)
+        judgement = RiskJudgement(self, public.sizes.n_curves)
+        drawn_in, may_be, unseen = np.zeros((3, *coefficients.shape[:3]), dtype=bool)
+        for k, plan in enumerate(plans):
+            drawn_in[k], may_be[k], unseen[k] = judgement.told(
+                coefficients[k], release.variances(public, plan))
         each = (Caution(DRAWN_IN, drawn_in),
+                Caution(MAY_BE_DRAWN_IN, may_be & ~drawn_in, is_doubt=False),
                 Caution(NOT_SPREAD, unseen & ~drawn_in, is_doubt=False))
         return tuple(caution for caution in each if caution.applies.any())
-
-    @cached_property
-    def _known(self) -> Array:
-        """The function behind the forecast, at the points of the grid: (K,)."""
-        return LabelledTwin.predictor(self.grid.points[:, 0], self.is_of_classes)
-
-    @cached_property
-    def _usual(self) -> float:
-        """What the penalty takes of it, squared, where records are evenly spread."""
-        return float(np.mean((self._known - self.smoothed(self._known)) ** 2))
-
-    def _needs_spread(self, noise: Array) -> NDArray[np.bool_]:
-        """Whether the error is beyond the forecast if records lie in a part of the range only.
-
-        Follows from public facts; `noise` as in `_are_drawn_in`.
-        """
-        gathered = self.smoothed(self._known, max(1, round(_PART * self.grid.size)))
-        taken = np.mean((self._known - gathered) ** 2)
-        return np.asarray(taken + noise**2 > _BEYOND**2 * (self._usual + noise**2))
-
-    def _are_drawn_in(self, coefficients: Array, noise: Array) -> NDArray[np.bool_]:
-        """Whether the penalty has drawn released functions further in than was forecast.
-
-        It leaves about the same share of all functions that a few bumps can draw, so that a release
-        tells what it was drawn in from. `noise` (budgets, 1, 1) is root mean squared, in units of
-        `smoothed`.
-        """
-        points = self.grid.points[:, 0]
-        share = float(self.smoothed(np.full(len(points), _SMALL)).mean()) / _SMALL
-        curves = coefficients @ self.basis(points).T / self.scale
-        drawn_in = np.mean((self.unpenalised(curves, share) - curves) ** 2, axis=-1)
-        beyond = drawn_in - (1 / share - 1) ** 2 * noise**2
-        return np.asarray(beyond + noise**2 > _DRAWN_IN**2 * (self._usual + noise**2))
-
-    def smoothed(self, curve: Array, size: int | None = None) -> Array:
-        """What the penalty leaves of a known function, of evenly spread records: (K,).
-
-        Parameters
-        ----------
-        curve : (K,)
-            At the points of the grid: log-odds, or numbers in half-ranges from the middle.
-        size : int, optional
-            Records stand on the first so many points only.
-        """
-        curve = curve[:size]
-        places = np.arange(len(curve))
-        if self.is_of_classes:
-            ones = np.round(_OF_EACH * expit(curve)).astype(int)
-            places = np.repeat(places, _OF_EACH)
-            labels = np.where(np.arange(_OF_EACH) < ones[:, None], 1.0, -1.0).ravel()
-        else:
-            labels = curve
-        minimiser = minimise(self.loss, self.features.table, places, labels, self.penalty)
-        return np.asarray(minimiser.u @ self.features.table.T)
-
-    def unpenalised(self, curves: Array, share: float) -> Array:
-        """Functions of which the penalty leaves these, if it leaves a share of small ones: (…).
-
-        It draws a number towards the middle in proportion, and a chance p towards one half by as
-        much as its log-odds f are from 0: p = σ(f) + λf, and near 0 λ is (1/share − 1)/4.
-
-        Parameters
-        ----------
-        curves : (…)
-            In the units of `smoothed`.
-        share : float
-            Between 0 and 1.
-        """
-        if not self.is_of_classes:
-            return curves / share
-        chances = expit(curves) + (1 / share - 1) / 4 * curves
-        return np.asarray(logit(np.clip(chances, _RAREST, 1 - _RAREST)))
 
     def reference(self, data: SampleData) -> Fit:
         """The minimiser in the usual kernel's space with ψ = 1/n, near the best without noise."""
