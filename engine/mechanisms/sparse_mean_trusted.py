@@ -29,6 +29,7 @@ from engine.core.types import (
 )
 from engine.mechanisms import Mechanism, mechanisms
 from engine.mechanisms.base import Trial
+from engine.mechanisms.families.sparse.left_out import with_left_out
 from engine.mechanisms.families.untrusted_means import bound, check, clipped, largest_mean
 from engine.noise import selection
 from engine.noise.selection import GUMBEL, ONE_SHOT, Scales, SelectionLaw
@@ -120,9 +121,13 @@ class SparseMeanTrusted(Mechanism[SampleData, CentrePlan]):
         noise = {law.key: selection.draw(law, plans[0].n_selected, shape, streams[law.key])
                  for law in {plan.law.key: plan.law for plan in plans}.values()}
         quiet = hard_threshold(pooled, plans[0].n_selected)
-        return Fit(basis=Coordinates(shape[-1]), unprotected=np.stack([quiet] * len(plans)),
-                   coefficients=np.stack([self.means_of(pooled[:, None], plan, noise[plan.law.key])
-                                          for plan in plans]))
+        fit = Fit(basis=Coordinates(shape[-1]), unprotected=np.stack([quiet] * len(plans)),
+                  coefficients=np.stack([self.means_of(pooled[:, None], plan, noise[plan.law.key])
+                                         for plan in plans]))
+        sampling = data.facts.reading_sd / math.sqrt(data.n_curves)
+        deviations = [math.hypot(sampling, plan.scales.choice,
+                                 plan.law.value_deviation * plan.scales.values) for plan in plans]
+        return with_left_out(fit, deviations, plans[0].n_selected)
 
     def exact_fit(self, data: SampleData) -> Fit:
         """The largest means of all rows together."""

@@ -36,6 +36,7 @@ from engine.mechanisms.families.sparse.corrections import (
 )
 from engine.mechanisms.families.sparse.directions import on_support, several_directions, with_noise
 from engine.mechanisms.families.sparse.guesses import LargestNoise, PublicGuesses, with_responses
+from engine.mechanisms.families.sparse.left_out import with_left_out
 from engine.mechanisms.families.sparse.pilot import (
     PILOTS,
     STANDS_FOR_ANOTHER,
@@ -281,7 +282,11 @@ class SparseNewton(inference.FromAverages[NewtonPlan], PublicGuesses[NewtonPlan]
     def fitted(self, data: Data, plans: Sequence[NewtonPlan], draws: int,
             rng: np.random.Generator) -> Fit:
         """Features, then one Newton step on them; see `Mechanism.fitted`."""
-        return self.from_centre(data, plans, draws, rng, self._fit_centred)
+        fit = self.from_centre(data, plans, draws, rng, self._fit_centred)
+        sampling = self.spread(data.facts) / math.sqrt(data.sizes.n_curves)
+        noise = [_largest_noise(plan, data.sizes.n_curves) for plan in plans]
+        deviations = [math.hypot(sampling, each.choice, each.values) for each in noise]
+        return with_left_out(fit, deviations, plans[0].sparsity)
 
     def _fit_centred(self, data: SampleData, plans: Sequence[NewtonPlan], draws: int,
                      rng: np.random.Generator) -> Fit:
@@ -465,18 +470,20 @@ class SparseNewton(inference.FromAverages[NewtonPlan], PublicGuesses[NewtonPlan]
 
         Of d normal noises the largest is about (2 log d)^½ times their deviation.
         """
-        plan: NewtonPlan = self.plan(Public(sizes, facts), budgets)
-        d = sizes.n_covariates
-        values = inference.ball(plan.sparsity) * plan.last
-        if plan.thresholding is not None:
-            scale = plan.thresholding.scales.choice
-            return LargestNoise(plan.thresholding.step_sensitivity, scale, values,
-                                scale * math.log(d))
-        each = [inference.ball(d) * stage.deviations[0] for stage in plan.stages]
-        both = 1 / math.hypot(*(1 / deviation for deviation in each)) if all(each) else 0.0
-        sum_sensitivity = 2 * inference.ball(d) * plan.stages[-1].clip
-        return LargestNoise(sum_sensitivity / sizes.n_curves, both, values,
-                            both * math.sqrt(2 * math.log(d)))
+        return _largest_noise(self.plan(Public(sizes, facts), budgets), sizes.n_curves)
+
+
+def _largest_noise(plan: NewtonPlan, n_rows: int) -> LargestNoise:
+    values = inference.ball(plan.sparsity) * plan.last
+    if plan.thresholding is not None:
+        scale = plan.thresholding.scales.choice
+        return LargestNoise(plan.thresholding.step_sensitivity, scale, values,
+                            scale * math.log(plan.size))
+    each = [inference.ball(plan.size) * stage.deviations[0] for stage in plan.stages]
+    both = 1 / math.hypot(*(1 / deviation for deviation in each)) if all(each) else 0.0
+    sum_sensitivity = 2 * inference.ball(plan.size) * plan.stages[-1].clip
+    return LargestNoise(sum_sensitivity / n_rows, both, values,
+                        both * math.sqrt(2 * math.log(plan.size)))
 
 
 def _cautions(corrected: Corrected, is_distinct: NDArray[np.bool_], is_narrow: NDArray[np.bool_],

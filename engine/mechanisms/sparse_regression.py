@@ -28,6 +28,7 @@ from engine.mechanisms.base import Trial
 from engine.mechanisms.families.sparse.averages import RowAverages
 from engine.mechanisms.families.sparse.guesses import LargestNoise, PublicGuesses, with_responses
 from engine.mechanisms.families.sparse.inference import Columns, row_norm
+from engine.mechanisms.families.sparse.left_out import with_left_out
 from engine.mechanisms.families.sparse.pilot import STANDS_FOR_ANOTHER, RowClips, Thresholding
 from engine.mechanisms.families.sparse.thresholding import (
     LONGEST_STEP,
@@ -208,7 +209,12 @@ class SparseRegression(PublicGuesses[ThresholdingPlan]):
     def fitted(self, data: Data, plans: Sequence[ThresholdingPlan], draws: int,
             rng: np.random.Generator) -> Fit:
         """All rounds of hard thresholding; see `Mechanism.fitted`."""
-        return self.from_centre(data, plans, draws, rng, self._fit_rows)
+        fit = self.from_centre(data, plans, draws, rng, self._fit_rows)
+        sampling = self.spread(data.facts) / math.sqrt(data.sizes.n_curves)
+        sparsity = plans[0].descent.sparsity
+        deviations = [math.hypot(sampling, plan.scales.choice,
+                                 math.sqrt(self._noise_energy(plan) / sparsity)) for plan in plans]
+        return with_left_out(fit, deviations, sparsity)
 
     def _fit_rows(self, data: SampleData, plans: Sequence[ThresholdingPlan], draws: int,
                   rng: np.random.Generator) -> Fit:
@@ -275,7 +281,9 @@ class SparseRegression(PublicGuesses[ThresholdingPlan]):
         A round's noise on s values shrinks by 1 − η in each later round: sv/(1 − (1 − η)²) in
         all, v being the variance of the noise in one.
         """
-        plan: ThresholdingPlan = self.plan(Public(sizes, facts), budgets)
+        return self._noise_energy(self.plan(Public(sizes, facts), budgets))
+
+    def _noise_energy(self, plan: ThresholdingPlan) -> float:
         each = (self.law.value_deviation * plan.scales.values) ** 2
         left = (1 - plan.descent.learning_rate) ** (2 * np.arange(plan.descent.rounds))
         return float(plan.descent.sparsity * each * left.sum())

@@ -7,7 +7,7 @@ and for many numbers each.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from typing import Any
@@ -45,6 +45,7 @@ from engine.numerics.observation_times import Stratified, draw_times
 from engine.privacy import transcript
 from engine.sources import Source
 from engine.sources.numbers import Numbers
+from engine.sources.twin import DEFAULT_SPREAD
 
 PLACE, AVERAGE = Step("place"), Step("average")
 CONSTANT = Basis(1, family="cosine")
@@ -60,6 +61,12 @@ OUTSIDE = (
 UNDECIDED = (
     "The noise in the released votes is too large to tell where in the range people are. The "
     "released average can be off by as much as the range.")
+BEYOND = (
+    "Numbers beyond the stated bounds count as the bound, which this release does not show. If "
+    "more than {:g} % of them lie beyond one bound, by half of the range on average, that alone "
+    "moves the average by more than the error that is forecast.")
+_SHARES = (0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0, 20.0)  # percent of the numbers, as they are told
+_BY = 0.5  # of the range
 
 
 class Setting(Enumeration):
@@ -333,7 +340,31 @@ class UnivariateMean(Mechanism[CurveData, AveragePlan]):
                                  for k, plan in enumerate(plans)), strict=True)
         unprotected = np.broadcast_to(self._noise_free(data), (len(plans), data.n_repeats, 1))
         return Fit(basis=CONSTANT, coefficients=np.stack(released)[..., None],
-                   unprotected=unprotected, cautions=_cautions(np.stack(doubts)))
+                   unprotected=unprotected, cautions=(
+                       *_cautions(np.stack(doubts)),
+                       *self._of_bounds(plans, (data.n_repeats, draws))))
+
+    def _of_bounds(self, plans: Sequence[AveragePlan], shape: tuple[int, int]
+                   ) -> Iterator[Caution]:
+        """How many numbers beyond a bound it takes to move an average by the forecast.
+
+        Public arithmetic: of the noise, and of people who differ as those behind the forecast.
+        Simulated numbers are known to lie within their bounds.
+        """
+        if plans[0].public.facts.is_simulated:
+            return
+        texts = []
+        for plan in plans:
+            facts, people = plan.public.facts, plan.public.sizes.n_curves
+            forecast = math.hypot(
+                math.sqrt(self.expected_error(plan.public.sizes, plan.budgets, facts)),
+                DEFAULT_SPREAD * facts.value_half_width / math.sqrt(people))
+            percent = 100 * forecast / (_BY * 2 * facts.value_half_width)
+            texts.append(next((BEYOND.format(share) for share in _SHARES if share >= percent), ""))
+        for text in dict.fromkeys(filter(None, texts)):
+            applies = np.array([text == each for each in texts])
+            yield Caution(text, np.broadcast_to(applies[:, None, None], (len(plans), *shape)),
+                          is_doubt=False)
 
     def _released(self, data: CurveData, plan: AveragePlan, k: int, noise: _StandardNoise
                   ) -> tuple[Array, NDArray[np.bool_]]:

@@ -295,6 +295,9 @@ class ShareSurface:
     def shares_in_ranges(self, limits: Array) -> tuple[Array, Array, Array, Array]:
         """Shares of readings between limits: below the first, between any two, above the last.
 
+        Of unshrunk coefficients: what shrinking takes away adds up over time, and no error counts
+        it.
+
         Parameters
         ----------
         limits : (L,)
@@ -307,7 +310,7 @@ class ShareSurface:
         average, error : (…, L + 1)
             Over the whole time range.
         """
-        below = self.shares_below(limits)
+        below = ndtr(self._at_limits(limits, self.unshrunk_probits))
         ends = [np.zeros_like(below[..., :1, :]), below, np.ones_like(below[..., :1, :])]
         shares = np.diff(np.concatenate(ends, axis=-2), axis=-2)
         gradients, levels = self._gradients_of_ranges(limits)

@@ -34,7 +34,7 @@ from engine.sources.twin import SimulatedTwin, Twin
 _FOR_TRUTH = 2000  # curves behind the variance of a twin, and behind the mean of its numbers
 _SEED = 20_270
 _BUMPS, _BUMP_SD = np.array([0.2, 0.5, 0.8]), 0.06  # as shares of the stated range
-_ODDS, _SPREAD = 2.0, 0.17  # largest log-odds of classes; spread of responses, in half-ranges
+_ODDS, SPREAD = 2.0, 0.17  # largest log-odds of classes; spread of responses, in half-ranges
 
 
 def twin_of(task: Task, facts: PublicFacts, sizes: Sizes) -> SimulatedTwin:
@@ -168,7 +168,7 @@ class LabelledTwin(RecordTwin):
             response = np.where(is_one, stated.value_high, stated.value_low)
         else:
             middle, half = stated.value_middle, stated.value_half_width
-            noise = _SPREAD * rng.standard_normal(unit.shape)
+            noise = SPREAD * rng.standard_normal(unit.shape)
             response = np.clip(middle + half * (known + noise), stated.value_low,
                                stated.value_high)
             truth = middle + half * truth

@@ -9,10 +9,11 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from scipy.special import ndtr
 
 from engine.core.grids import drawing_grid
 from engine.core.random_streams import generator
-from engine.core.types import Budget
+from engine.core.types import Budget, CurveData, PublicFacts
 from engine.mechanisms.percentile_curves import PercentileCurves
 from engine.sources.population_readings import PopulationReadings
 from engine.topics.coverage import percentiles as coverage_table
@@ -127,3 +128,19 @@ def test_groups_and_skew_are_said_and_normal_people_are_not_warned_of():
                 coverage_table.measured(setting, 30, seed=9).warned)
     assert min(warned["two groups"]) == 1 and min(warned["exponential levels"]) > 0.7, warned
     assert max(warned["glucose"]) < 0.25, warned
+
+
+@pytest.mark.slow
+def test_the_time_in_ranges_is_covered_where_values_lie_beyond_both_bounds():
+    """60 data sets of 500 people, 7 % of whose values lie beyond each bound: .95, less chance."""
+    rng, times, covered = np.random.default_rng(1), np.linspace(0.025, 0.975, 20), []
+    facts = PublicFacts(value_low=0.0, value_high=100.0)
+    exact = np.diff([0, *ndtr((np.array([30.0, 70.0]) - 50) / np.hypot(20, 25)), 1])
+    for k in range(60):
+        values = 50 + 20 * rng.standard_normal((500, 1)) + 25 * rng.standard_normal((500, 20))
+        data = CurveData(np.tile(times, 500)[None], np.clip(values, 0, 100).reshape(1, -1),
+                         np.full(500, 20), np.zeros(500, int), facts)
+        ranges = PercentileCurves(limits="30, 70").release(
+            data, (Budget(3.0, 1e-6),), generator(3, 1, k)).released[0]
+        covered.append(np.abs(ranges.average[0, 0] - exact) < 1.96 * ranges.error[0, 0])
+    assert np.mean(covered, axis=0).min() > 0.95 - 3 * np.sqrt(0.05 * 0.95 / 60)

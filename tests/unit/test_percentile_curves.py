@@ -107,6 +107,13 @@ def test_shares_in_ranges_are_those_of_the_law_and_sum_to_one():
     assert (shares >= 0).all() and (errors >= 0).all() and (error > 0).all()
 
 
+def test_what_shrinking_takes_away_does_not_add_up_in_shares_over_time():
+    surface, limits = normal_surface(), np.array([-0.5, 0.7])
+    shrunk = replace(surface, coefficients=0.5 * surface.coefficients)
+    assert not np.allclose(shrunk.percentiles(np.array([0.25])), surface.percentiles(np.array([0.25])))
+    assert np.allclose(shrunk.shares_in_ranges(limits)[2], surface.shares_in_ranges(limits)[2])
+
+
 @pytest.mark.slow
 def test_errors_of_shares_are_those_of_the_coefficients_by_simulation():
     """The standard error of the time in a range against draws of the coefficients."""

@@ -19,9 +19,9 @@ from engine.mechanisms.frl import Frl
 from engine.mechanisms.gaussian_process import GaussianProcess
 from engine.mechanisms.iclp import Iclp
 from engine.mechanisms.noisy_gradient_mean import NoisyGradientMean
-from engine.mechanisms.summaries.covariance import FADED, SHRUNK
-from engine.mechanisms.summaries.density import GATHERED
-from engine.mechanisms.summaries.risk import DRAWN_IN
+from engine.mechanisms.summaries.covariance_cautions import FADED, NARROW, ROUGH, SHRUNK, WIDE
+from engine.mechanisms.summaries.density import GATHERED, GATHERING_NOT_SEEN
+from engine.mechanisms.summaries.risk_cautions import DRAWN_IN, MAY_BE_DRAWN_IN, NOT_SPREAD
 from engine.mechanisms.summaries.smoothing_cautions import (
     BEND_OR_STEP,
     NOT_FOLLOWED,
@@ -201,20 +201,20 @@ def test_a_release_that_would_show_a_step_does_not_say_that_it_could_not():
 # -- densities --------------------------------------------------------------------------------------
 
 GATHERED_POINTS = {"bounds ten times too wide": lambda rng, n: rng.normal(0.5, 0.015, n),
-                   "a sudden start": lambda rng, n: rng.exponential(0.15, n)}
+                   "a sudden start": lambda rng, n: rng.exponential(0.15, n),
+                   "a steep start": lambda rng, n: rng.lognormal(np.log(0.1), 0.8, n)}
 SPREAD_POINTS = {"even": lambda rng, n: rng.random(n), "bell": lambda rng, n: rng.normal(0.5, 0.1, n),
                  "skewed": lambda rng, n: rng.beta(2, 5, n)}
 
 
-def said_to_gather(mechanism, draw, n=1000):
-    """The share of releases of a density that say that its peaks are flattened."""
+def said_to_gather(mechanism, draw, n=1000, text=GATHERED, epsilon=1.0):
+    """The share of releases of a density that say that its peaks are flattened, or may be."""
     points = np.clip(draw(np.random.default_rng(1), n), 0, 1)
     data = SampleData(points[None, :, None], None, np.zeros(n, int),
                       PublicFacts(covariates=(Covariate("x", 0.0, 1.0),)))
     delta = 0.0 if mechanism.guarantee.is_pure else 1e-6
-    estimate = mechanism.release_many(data, [(Budget(1.0, delta),)], 20, generator(1, 1, 0))
-    return sum(caution.applies.mean() for caution in estimate.cautions
-               if caution.text == GATHERED)
+    estimate = mechanism.release_many(data, [(Budget(epsilon, delta),)], 20, generator(1, 1, 0))
+    return sum(caution.applies.mean() for caution in estimate.cautions if caution.text == text)
 
 
 @pytest.mark.parametrize("mechanism", few([
@@ -227,12 +227,26 @@ def test_a_density_that_its_atoms_flatten_says_so_and_no_other(mechanism):
         assert said_to_gather(mechanism, draw) < 0.1, name
 
 
+def test_a_few_cosines_tell_of_those_that_are_cut_off_where_they_do_not_become_small():
+    few_cosines = Frl(task=DENSITY.key)
+    assert said_to_gather(few_cosines, lambda rng, n: rng.lognormal(np.log(0.15), 0.8, n)) > 0.9
+    assert said_to_gather(few_cosines, lambda rng, n: rng.lognormal(np.log(0.2), 0.5, n)) < 0.1
+
+
+def test_a_release_that_could_not_show_points_that_gather_says_so():
+    def untold(mechanism, n):
+        return said_to_gather(mechanism, SPREAD_POINTS["even"], n, GATHERING_NOT_SEEN)
+
+    assert untold(Iclp(task=DENSITY.key), 100) > 0.9
+    assert untold(Iclp(task=DENSITY.key), 1000) == 0.0
+
+
 # -- predictors ------------------------------------------------------------------------------------
 
 
-def said_to_be_drawn_in(mechanism, predictor, two_classes):
-    """The share of releases of a predictor that say that its penalty has drawn it in."""
-    rng, n = np.random.default_rng(3), 1000
+def said_to_be_drawn_in(mechanism, predictor, two_classes, n=1000, text=DRAWN_IN):
+    """The share of releases of a predictor that say that its penalty has drawn it in, or may."""
+    rng = np.random.default_rng(3)
     x = rng.random(n)
     known = predictor(x)
     y = (rng.random(n) < 1 / (1 + np.exp(-known))) * 1.0 if two_classes else (
@@ -242,11 +256,13 @@ def said_to_be_drawn_in(mechanism, predictor, two_classes):
     delta = 0.0 if mechanism.guarantee.is_pure else 1e-6
     estimate = mechanism.release_many(SampleData(x[None, :, None], y[None], np.zeros(n, int), facts),
                                       [(Budget(2.0, delta),)], 20, generator(1, 1, 0))
-    return sum(caution.applies.mean() for caution in estimate.cautions if caution.text == DRAWN_IN)
+    return sum(caution.applies.mean() for caution in estimate.cautions if caution.text == text)
 
 
-@pytest.mark.parametrize("mechanism", few([
-    each(task=RISK_MINIMISATION.key) for each in (Iclp, Frl, Bernstein, GaussianProcess)]))
+PREDICTORS = [each(task=RISK_MINIMISATION.key) for each in (Iclp, Frl, Bernstein, GaussianProcess)]
+
+
+@pytest.mark.parametrize("mechanism", few(PREDICTORS))
 def test_a_predictor_far_from_even_odds_or_the_middle_says_that_it_is_drawn_there(mechanism):
     assert said_to_be_drawn_in(mechanism, lambda x: -3 + 0 * x, True) > 0.9  # one in twenty
     assert said_to_be_drawn_in(mechanism, lambda x: 0.8 + 0.05 * x, False) > 0.9
@@ -254,27 +270,62 @@ def test_a_predictor_far_from_even_odds_or_the_middle_says_that_it_is_drawn_ther
     assert said_to_be_drawn_in(mechanism, lambda x: 1.2 * x - 0.6, False) < 0.1
 
 
+@pytest.mark.parametrize("mechanism", few(PREDICTORS))
+def test_a_predictor_that_noise_hides_says_what_it_could_not_show(mechanism):
+    for predictor, two_classes in ((lambda x: -3 + 0 * x, True), (lambda x: 2 * (x > 0.5) - 1, False)):
+        told, may_be = (said_to_be_drawn_in(mechanism, predictor, two_classes, 100, text)
+                        for text in (DRAWN_IN, MAY_BE_DRAWN_IN))
+        assert told + may_be == pytest.approx(1.0)
+    assert said_to_be_drawn_in(mechanism, lambda x: 1.2 * x - 0.6, False, 1000, MAY_BE_DRAWN_IN) == 0
+
+
+def test_a_predictor_that_needs_records_all_over_the_range_says_so():
+    def says_so(n, two_classes=False):
+        return said_to_be_drawn_in(Iclp(task=RISK_MINIMISATION.key), lambda x: 0.4 * x, two_classes,
+                                   n, NOT_SPREAD)
+
+    assert says_so(1000) == 1.0
+    assert says_so(100) == says_so(1000, two_classes=True) == 0.0  # the penalty takes most anyhow
+
+
 # -- covariances -----------------------------------------------------------------------------------
 
 
-def said_of_covariance(mechanism, spread, n, epsilon):
-    """The shares of releases that say that nothing, or less than was forecast, is left."""
+def said_of_covariance(mechanism, spread, n, epsilon, errors=0.0):
+    """The shares of releases of a covariance that carry each caution."""
     rng, times = np.random.default_rng(5), (np.arange(20) + 0.5) / 20
     people = rng.standard_normal((2, n, 1))
     values = spread * (people[0] + 0.7 * people[1] * np.cos(np.pi * times))
+    values += errors * rng.standard_normal((n, 20))
     facts = PublicFacts(design=Design.common(times.tolist()))
     data = CurveData(np.tile(times, n)[None], values.reshape(1, -1), np.full(n, 20),
                      np.zeros(n, int), facts)
     delta = 0.0 if mechanism.guarantee.is_pure else 1e-6
     estimate = mechanism.release_many(data, [(Budget(epsilon, delta),)], 20, generator(1, 1, 0))
     applies = {caution.text: caution.applies.mean() for caution in estimate.cautions}
-    return applies.get(FADED, 0.0), applies.get(SHRUNK, 0.0)
+    return [applies.get(text, 0.0) for text in (FADED, SHRUNK, WIDE, ROUGH, NARROW)]
 
 
-@pytest.mark.parametrize("mechanism", few([GaussianProcess(task=COVARIANCE.key),
-                                           Iclp(task=COVARIANCE.key)]))
+COVARIANCES = [each(task=COVARIANCE.key) for each in (GaussianProcess, Iclp, Frl, Bernstein)]
+
+
+@pytest.mark.parametrize("mechanism", few(COVARIANCES[:2]))
 def test_a_covariance_of_which_smoothing_leaves_little_says_so(mechanism):
-    assert said_of_covariance(mechanism, 0.2, 100, 0.5) == (1.0, 0.0)  # by public facts alone
+    assert said_of_covariance(mechanism, 0.2, 100, 0.5)[:2] == [1.0, 0.0]  # by public facts alone
     assert said_of_covariance(mechanism, 0.5, 1000, 0.5)[0] == 1.0
-    assert said_of_covariance(mechanism, 0.5, 1000, 5.0)[1] > 0.4
-    assert said_of_covariance(mechanism, 0.2, 1000, 5.0) == pytest.approx((0.0, 0.0), abs=0.1)
+    assert said_of_covariance(mechanism, 0.5, 1000, 5.0)[1] > 0.9
+    assert max(said_of_covariance(mechanism, 0.2, 1000, 5.0)[:2]) < 0.1
+
+
+@pytest.mark.parametrize("mechanism", few(COVARIANCES))
+def test_a_covariance_says_which_people_it_could_not_show(mechanism):
+    told = said_of_covariance(mechanism, 0.1, 1000, 5.0, errors=0.3)
+    assert told[3] == 1.0 or isinstance(mechanism, Frl)  # whose noise is larger
+    assert said_of_covariance(mechanism, 0.2, 100, 0.5)[2:] == [0.0, 0.0, 0.0]  # noise hides more
+
+
+def test_curves_that_differ_much_or_hardly_are_told_or_the_release_says_it_could_not():
+    for mechanism in COVARIANCES[:2]:
+        wide = said_of_covariance(mechanism, 0.45, 300, 1.0)
+        assert wide[1] + wide[2] == pytest.approx(1.0)
+        assert said_of_covariance(mechanism, 0.03, 100, 5.0)[4] > 0.9

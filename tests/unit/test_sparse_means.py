@@ -12,6 +12,7 @@ from engine.core.identity import digest
 from engine.core.random_streams import generator
 from engine.core.types import NON_PRIVATE, Budget, Public, PublicFacts, SampleData, Sizes
 from engine.mechanisms import mechanisms
+from engine.mechanisms.families.sparse.left_out import MORE_MATTER, MORE_MAY_MATTER
 from engine.mechanisms.families.untrusted_means import per_coordinate
 from engine.mechanisms.sparse_mean_laplace import SparseMeanLaplace
 from engine.mechanisms.sparse_mean_signs import SparseMeanSigns
@@ -428,3 +429,23 @@ def test_errors_are_compared_along_any_size():
     assert np.isnan(result[BIT][0]) and np.isfinite(result[BIT][1:]).all()
     assert result[ROW][0] > result[ROW][1] > result[ROW][2]
     assert result[TRUSTED][0] > result[TRUSTED][2] and len(result[ALONE]) == 3
+
+
+# -- a stated number of means that is too small ---------------------------------------------------
+
+
+def says_that_more_matter(mechanism, n_nonzero, epsilon=5.0, delta=0.0):
+    """The share of releases of five means that say that more, or perhaps more, matter."""
+    data = SparseMeans(n_nonzero=n_nonzero, n_curves=20_000, n_servers=2000).draw(
+        1, generator(1, 0, 0))
+    budgets = [(Budget(epsilon, delta),) * 2000]
+    estimate = mechanism.release_many(data, budgets, 10, generator(1, 1, 0))
+    return sum(caution.applies.mean() for caution in estimate.cautions
+               if caution.text in (MORE_MATTER, MORE_MAY_MATTER))
+
+
+@pytest.mark.parametrize("mechanism", [SparseMeanLaplace(), SparseMeanSigns(), SparseMeanTrusted()])
+def test_means_that_are_left_out_are_told_where_noise_does_not_hide_them(mechanism):
+    assert says_that_more_matter(mechanism, 20) > 0.9
+    assert says_that_more_matter(mechanism, 2) < 0.1
+    assert says_that_more_matter(mechanism, 20, epsilon=0.001) < 0.1

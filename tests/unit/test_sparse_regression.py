@@ -11,11 +11,14 @@ from engine.core.errors import InputError
 from engine.core.random_streams import generator
 from engine.core.types import NON_PRIVATE, Budget, Covariate, Public, Sizes, Truth
 from engine.mechanisms.families.sparse import thresholding as sparse
+from engine.mechanisms.families.sparse.left_out import MORE_MAY_MATTER
 from engine.mechanisms.families.sparse.thresholding import DescentSettings, MachineRows
+from engine.mechanisms.sparse_newton import SparseNewton
 from engine.mechanisms.sparse_regression import SparseRegression
 from engine.noise.selection import GUMBEL, LAWS, Scales
 from engine.privacy import accounting, transcript
 from engine.simulation.metrics import integrated_squared_errors
+from engine.sources.sparse_rows import SparseRows
 from tests.heavy import few
 from tests.sparse_data import facts_of, sparse_rows
 
@@ -368,6 +371,19 @@ def test_a_release_depends_on_the_rows_through_what_was_published_alone(mechanis
     assert len(first) == plan.descent.rounds + (plan.pace_sensitivity is not None)
     assert (results[0].coefficients == results[1].coefficients).all()
     assert results[0].spends == results[1].spends
+
+
+@pytest.mark.parametrize("mechanism", few([SparseRegression(sparsity=2), SparseNewton(sparsity=2)]))
+def test_coefficients_that_all_stand_out_say_that_more_may_matter(mechanism):
+    def told(source, epsilon):
+        estimate = mechanism.release_many(source.draw(1, generator(1, 0, 0)), [(Budget(
+            epsilon, 1e-6),) * source.n_servers], 5, generator(1, 1, 0))
+        return sum(caution.applies.mean() for caution in estimate.cautions
+                   if caution.text == MORE_MAY_MATTER)
+
+    many = SparseRows(n_curves=20_000, n_features=10, n_shared=4, n_servers=2)
+    assert told(many, 20.0) > 0.9
+    assert told(many, 0.02) == told(replace(many, n_shared=1), 20.0) == 0.0
 
 
 # -- pieces for others ------------------------------------------------------------------------------------

@@ -7,7 +7,7 @@ import pytest
 
 from engine.core.errors import InputError
 from engine.core.random_streams import generator
-from engine.core.types import NON_PRIVATE, Budget, CurveData, PublicFacts
+from engine.core.types import NON_PRIVATE, Budget, CurveData, DataKind, PublicFacts
 from engine.mechanisms.univariate_mean import AVERAGE, PLACE, Setting, UnivariateMean
 from engine.privacy import accounting, transcript
 from engine.running import executors
@@ -224,6 +224,23 @@ def test_with_many_numbers_protecting_people_by_votes_beats_protecting_each_numb
     whole_range = 2 / (MANY.n_servers * 1.0**2)
     assert by_vote.mean() < 0.1 * by_item.mean()
     assert by_vote.mean() < 0.5 * whole_range
+
+
+def test_a_release_of_stated_bounds_says_how_many_numbers_beyond_them_count():
+    """Public arithmetic; a twentieth of these lie beyond the bound."""
+    facts = PublicFacts(value_low=0.0, value_high=1.0, kind=DataKind.UPLOAD)
+    values = np.random.default_rng(1).lognormal(-1.3, 0.8, 1000)  # 5 % beyond
+    data = CurveData(np.zeros((1, 1000)), values[None], np.ones(1000, int), np.zeros(1000, int),
+                     facts)
+    mechanism = UnivariateMean(setting="central_user")
+    budgets = [(Budget(5.0),), (Budget(0.05),), (Budget(0.005),)]
+    estimate = release(mechanism, data, budgets, draws=200)
+    told = {share: caution.applies.all(axis=(1, 2)).tolist() for caution in estimate.cautions
+            for share in (1, 10) if f" {share} %" in caution.text}
+    assert told == {1: [True, False, False], 10: [False, True, False]}  # noise alone is more
+    errors = np.sqrt(((estimate.coefficients[0] - values.mean()) ** 2).mean())
+    assert not estimate.is_doubted.any() and errors > 0.01  # which more than 1 % by half the range have
+    assert not release(UnivariateMean(), FEW.draw(1, generator(1, 0, 0))).cautions
 
 
 # -- ledger -------------------------------------------------------------------------------------

@@ -87,10 +87,13 @@ class Caution:
         One sentence for whoever reads the release; it is published with it.
     applies : (budgets, repeats, draws), bool
         To which releases. It is computed from what is released or public, never from the curves.
+    is_doubt : bool
+        Whether it speaks against these releases. Else it says what such releases cannot show.
     """
 
     text: str
     applies: NDArray[np.bool_]
+    is_doubt: bool = True
 
 
 class LateCautions(Sequence[Caution]):
@@ -278,10 +281,11 @@ class Estimate:
 
     @property
     def is_doubted(self) -> NDArray[np.bool_]:
-        """Which releases carry a warning: (budgets, repeats, draws)."""
+        """Which releases carry a warning that speaks against them: (budgets, repeats, draws)."""
         doubted = np.zeros(self.coefficients.shape[:3], dtype=bool)
         for caution in self.cautions:
-            doubted |= caution.applies
+            if caution.is_doubt:
+                doubted |= caution.applies
         return doubted
 
     def values(self, grid: Array) -> Array:

@@ -24,6 +24,7 @@ from engine.core.tasks import SPARSE_MEAN
 from engine.core.types import (
     Array,
     Budget,
+    Caution,
     Composition,
     Fit,
     Plan,
@@ -36,6 +37,7 @@ from engine.core.types import (
     Unit,
 )
 from engine.mechanisms.base import Mechanism
+from engine.mechanisms.families.sparse.left_out import MORE_MATTER, chance_limit
 from engine.numerics.coordinates import Coordinates
 from engine.privacy import transcript
 
@@ -237,13 +239,17 @@ class UntrustedMean(Mechanism[SampleData, AnswerPlan]):
         answers = [self.answers(machine_means(data, plan)) for plan in plans]
         n_answers = max((plan.per_machine for plan in plans if plan.is_noisy), default=0)
         standard = self.standard((data.n_repeats, draws, data.sizes.n_servers, n_answers), rng)
-        released = [self.means_of(plan, exact, standard)
+        averages = [self.averages(plan, exact, standard)
                     for plan, exact in zip(plans, answers, strict=True)]
+        released = [self.read(plan, each) for plan, each in zip(plans, averages, strict=True)]
         noise_free = [self.means_of(plan, exact)[:, 0]
                       for plan, exact in zip(plans, answers, strict=True)]
         shape = (data.n_repeats, draws, plans[0].size)
+        more = np.stack([np.broadcast_to(self._leaves_out(plan, each), shape[:-1])
+                         for plan, each in zip(plans, averages, strict=True)])
         return Fit(basis=Coordinates(plans[0].size), unprotected=np.stack(noise_free),
-                   coefficients=np.stack([np.broadcast_to(means, shape) for means in released]))
+                   coefficients=np.stack([np.broadcast_to(means, shape) for means in released]),
+                   cautions=(Caution(MORE_MATTER, more),) if more.any() else ())
 
     def exact_fit(self, data: SampleData) -> Fit:
         """The largest means of all rows together."""
@@ -270,16 +276,53 @@ class UntrustedMean(Mechanism[SampleData, AnswerPlan]):
         -------
         (repeats, draws, d)
         """
+        return self.read(plan, self.averages(plan, answers, standard))
+
+    def averages(self, plan: AnswerPlan, answers: Array, standard: Array | None = None) -> Array:
+        """What the server hears for every coordinate, on average, as of `means_of`.
+
+        Parameters
+        ----------
+        answers : (repeats, m, k)
+        standard : (repeats, draws, m, k), optional
+
+        Returns
+        -------
+        (repeats, draws, d)
+        """
         sent, gain = answers[:, None], np.ones(len(plan.rows))
         if standard is not None and plan.is_noisy:
             gain = self.gain(plan)
             sent = self.private(sent, plan, standard[..., :plan.per_machine])
             sent = transcript.sent_by_each(self.step, sent, self.noise_sd(plan)[:, None])
         weight = 1 / self.variance(plan)
-        total = self._total(plan, weight)
-        averages = per_coordinate(sent * (weight * gain)[:, None], plan.size) / total
-        largest = self._largest(averages, 1 / np.sqrt(total))
+        return np.asarray(per_coordinate(sent * (weight * gain)[:, None], plan.size)
+                          / self._total(plan, weight))
+
+    def read(self, plan: AnswerPlan, averages: Array) -> Array:
+        """Means from what the server hears: the largest averages, and zeros.
+
+        Parameters
+        ----------
+        averages : (repeats, draws, d)
+
+        Returns
+        -------
+        (repeats, draws, d)
+        """
+        largest = self._largest(averages, self._error(plan))
         return np.clip(self.means(largest, plan), -plan.largest_mean, plan.largest_mean)
+
+    def _error(self, plan: AnswerPlan) -> Array:
+        """Standard error of the averages: (d,)."""
+        return np.asarray(1 / np.sqrt(self._total(plan, 1 / self.variance(plan))))
+
+    def _leaves_out(self, plan: AnswerPlan, averages: Array) -> NDArray[np.bool_]:
+        """Whether averages lie beyond what chance explains that are not kept: (repeats, draws)."""
+        error = self._error(plan)
+        is_left_out = self._largest(averages, error) == 0
+        beyond = np.abs(averages) > chance_limit(plan.size) * error
+        return np.asarray((is_left_out & beyond).any(axis=-1))
 
     def _total(self, plan: AnswerPlan, each: Array) -> Array:
         """The sum over machines (m,) that answer for a coordinate, for each: (d,)."""

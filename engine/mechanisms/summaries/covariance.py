@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -12,24 +12,13 @@ from numpy.typing import NDArray
 
 from engine.core.tasks import COVARIANCE
 from engine.core.types import Array, Caution, CurveData, Fit, Public, PublicFacts, Sizes, Step
+from engine.mechanisms.summaries.covariance_cautions import FADED, SHRUNK, CovarianceJudgement
 from engine.mechanisms.summaries.mean import ClippedCurves, clipped_curves
 from engine.mechanisms.summaries.parts import Block, FunctionPlan, Linear, Smoothing, Summary
 from engine.numerics.difference_sets import DifferenceSet
 from engine.numerics.eigensystems import of_times
 from engine.numerics.pairs import Pairs
 from engine.numerics.tabulated import Tabulated
-from engine.sources.twin import Twin
-
-FADED = (
-    "With so few curves and this ε the smoothing of this method leaves less than half of a "
-    "covariance, whatever the curves are. What is released is mostly noise about something far too "
-    "small. More curves or a larger ε help.")
-SHRUNK = (
-    "By its released coefficients the covariance is larger than the one that the forecast is for, "
-    "or less smooth, and the smoothing of this method takes away more than the error that was "
-    "forecast.")
-_SHRUNK, _FADED, _SOME = 1.5, 0.6, 0.1  # forecast errors; lost share; least share of a coefficient
-_CURVES, _SEED = 2000, 20_270  # behind the covariance of the forecast
 
 if TYPE_CHECKING:
     from engine.mechanisms.families.functional.release import FunctionalRelease
@@ -151,25 +140,23 @@ class CovarianceSummary(Summary[CurveData, ClippedCurves, CovarianceSmoothing]):
 
     def cautions(self, release: FunctionalRelease, public: Public, plans: Sequence[FunctionPlan],
                  coefficients: Array) -> tuple[Caution, ...]:
-        """Where smoothing leaves little of any covariance, or less of this than was forecast."""
-        faded, shrunk = np.zeros((2, *coefficients.shape[:3]), dtype=bool)
-        usual = self._of_forecast(public.sizes)
+        """Where smoothing leaves little of any covariance, or less than forecast, or may.
+
+        Nothing is said of smoothings that are chosen from the data.
+        """
+        applies: dict[str, NDArray[np.bool_]] = {}
         for k, plan in enumerate(plans):
             smoothing = plan.smoothings[0]
-            if (len(plan.smoothings) == 1 and isinstance(smoothing, CovarianceSmoothing)
-                    and (smoothing.pairs.shrink < 1).any()):
-                faded[k], shrunk[k] = _lost(smoothing.pairs.shrink, usual, coefficients[k],
-                                            release.variances(public, plan))
-        each = ((FADED, faded), (SHRUNK, shrunk & ~faded))
-        return tuple(Caution(text, applies) for text, applies in each if applies.any())
+            if len(plan.smoothings) > 1 or not isinstance(smoothing, CovarianceSmoothing):
+                continue
+            judgement = CovarianceJudgement(self, smoothing, release.variances(public, plan), plan,
+                                            public)
+            for text, told in judgement.told(coefficients[k]).items():
+                applies.setdefault(text, np.zeros(coefficients.shape[:3], dtype=bool))[k] = told
+        return tuple(Caution(text, where, is_doubt=text in (FADED, SHRUNK))
+                     for text, where in applies.items() if where.any())
 
-    def _of_forecast(self, sizes: Sizes) -> Array:
-        """The covariance behind the forecast, in response units: (r,)."""
-        many = replace(Twin.of(self.facts, sizes), people=(_CURVES,))
-        return self.scale * self._second_moments(
-            self.records(many.draw(1, np.random.default_rng(_SEED))))
-
-    def _second_moments(self, records: ClippedCurves) -> Array:
+    def second_moments(self, records: ClippedCurves) -> Array:
         """Coordinates of the second moments of one data set about their centre: (r,).
 
         A private mean is taken to be theirs.
@@ -223,18 +210,3 @@ def second_moments(curves: Array, about: Array, radius: float) -> Array:
             shifted = (curves_of_repeat - m) * np.sqrt(w)[:, None]
             out[r, d] = shifted.T @ shifted / len(curves_of_repeat)
     return out
-
-
-def _lost(shrink: Array, usual: Array, coefficients: Array, variances: Array
-          ) -> tuple[bool, NDArray[np.bool_]]:
-    """Whether smoothing leaves little of any covariance, and loses more of this than forecast.
-
-    The first follows from public numbers alone. For the second, coefficients of which at least a
-    tenth is left tell what was there: `shrink` (r,) is what is left of each, `usual` (r,) those
-    behind the forecast, and `variances` (r,) are of the noise in `coefficients` (…, r).
-    """
-    noise, forecast = float(variances.sum()), float((((1 - shrink) * usual) ** 2).sum())
-    taken = np.where(shrink > _SOME, 1 / np.maximum(shrink, _SOME) - 1, 0.0)
-    lost = (coefficients**2 - variances) @ taken**2
-    is_shrunk = lost + noise > _SHRUNK**2 * (forecast + noise)
-    return forecast > _FADED**2 * float((usual**2).sum()), np.asarray(is_shrunk)

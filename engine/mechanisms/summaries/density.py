@@ -24,6 +24,7 @@ from engine.core.types import (
     Step,
 )
 from engine.mechanisms.summaries.parts import ROUND_UP, Block, FunctionPlan, Summary
+from engine.numerics.bases import Basis
 from engine.numerics.difference_sets import Averaged, DifferenceSet
 from engine.numerics.eigensystems import Grid, Kernel
 from engine.numerics.kernel_densities import DensityAtoms, bumps, nearest_density
@@ -35,9 +36,19 @@ GATHERED = (
     "of this method draw. Its peaks and edges are flattened, and the error can be several times "
     "the forecast, which is for three wide peaks. Bounds that lie closely around the points help, "
     "as do more points.")
-# What smoothing a density once more takes away, over what it takes of the density of the forecast,
-# and in forecast errors: few functions may take hardly anything of either.
-_GATHERED, _GATHERED_OF_FEW = 1.3, 0.3
+GATHERING_NOT_SEEN = (
+    "This release could not reliably show points that gather within a sixth of the stated range at "
+    "a bound, or in one narrow peak: there are too few points, or too much noise. If they do, the "
+    "error is more than 1.4 times the forecast, which is for three wide peaks.")
+# What smoothing a density once more takes away, over what it takes of the density of the forecast
+# and of noise and chance, and in forecast errors: few functions may take hardly anything of either.
+_GATHERED, _RANDOM, _GATHERED_OF_FEW = 1.25, 1.3, 0.3
+# Forecast errors by which cosines that are cut off are told; what a third of them leaves to the
+# next third at most; and from how many cosines on thirds are compared.
+_CUT, _SLOWEST, _THIRDS = 1.5, 0.75, 5
+# Widths of points that gather, and in how many of so many releases they are to be told, where they
+# make the error so many times the forecast.
+_NARROW, _TOLD, _RELEASES, _BEYOND = (0.15, 0.1, 0.07), 0.9, 100, 1.4
 
 if TYPE_CHECKING:
     from engine.mechanisms.families.functional.kernel_release import KernelRelease
@@ -200,40 +211,102 @@ class DensitySummary(Summary[SampleData, Counts, Width]):
 
     def cautions(self, release: FunctionalRelease, public: Public, plans: Sequence[FunctionPlan],
                  coefficients: Array) -> tuple[Caution, ...]:
-        """Where released densities are narrower than what their atoms draw, beside the forecast."""
+        """Where released densities are narrower than what their atoms draw, or may be."""
         if self.grid.dimension > 1 or len(self.candidates) > 1:
             return ()
-        applies = np.stack([self._is_gathered(curves, release.variances(public, plan), public.sizes)
-                            for plan, curves in zip(plans, coefficients, strict=True)])
-        return (Caution(GATHERED, applies),) if applies.any() else ()
+        gathered, unseen = np.zeros((2, *coefficients.shape[:3]), dtype=bool)
+        for k, plan in enumerate(plans):
+            variances = release.variances(public, plan)
+            gathered[k] = self._is_gathered(self._on_grid(coefficients[k]), variances)
+            unseen[k] = self._hides_gathering(variances)
+        each = (Caution(GATHERED, gathered),
+                Caution(GATHERING_NOT_SEEN, unseen & ~gathered, is_doubt=False))
+        return tuple(caution for caution in each if caution.applies.any())
 
-    def _is_gathered(self, coefficients: Array, variances: Array, sizes: Sizes
-                     ) -> NDArray[np.bool_]:
-        """Whether atoms that are wider than its peaks have flattened a released density.
+    def _on_grid(self, coefficients: Array) -> Array:
+        """What `finished` made of densities, at the points of the grid: (…, K)."""
+        atoms = self.candidates[0].atoms
+        return coefficients if self.on_grid else coefficients @ atoms.on_grid.T
+
+    def _smoothed(self, densities: Array) -> Array:
+        """S of densities (…, K): averages of atoms."""
+        return np.asarray((densities * self.grid.weights) @ self.candidates[0].on_grid)
+
+    def _energy(self, densities: Array) -> Array:
+        return np.asarray((densities**2 * self.grid.weights).sum(axis=-1))
+
+    def _random_error(self, variances: Array) -> float:
+        """Squared error by noise and by chance; `variances` (r,) are of the noise of the atoms."""
+        width = self.candidates[0]
+        return float(variances @ self._energy(width.atoms.on_grid.T)
+                     + self._energy(width.on_grid).mean() / self.n)
+
+    def _forecast(self, variances: Array) -> float:
+        """The squared error that is forecast, of three wide peaks."""
+        smooth = RecordTwin.density(self.grid.points[:, 0])
+        return float(self._energy(smooth - self._smoothed(smooth))) + self._random_error(variances)
+
+    def _is_gathered(self, curves: Array, variances: Array) -> NDArray[np.bool_]:
+        """Whether atoms that are wider than its peaks have flattened a released density (…, K).
 
         A release is S f + noise, with S f an average of atoms. What S takes away once more, of the
         release, is compared with what it takes of the density behind the forecast with its noise.
-        It is less than what S took of f, and grows with it. `variances` (r,) are those of the noise
-        in the coefficients of the atoms.
+        It is less than what S took of f, and grows with it.
         """
-        width, weights = self.candidates[0], self.grid.weights
+        width = self.candidates[0]
         images, rows = width.on_grid, width.atoms.on_grid.T  # (K, K); (r, K)
 
         def taken(densities: Array) -> Array:
-            """What S takes away of densities (…, K)."""
-            return densities - (densities * weights) @ images
+            return self._energy(densities - self._smoothed(densities))
 
-        def energy(densities: Array) -> Array:
-            return np.asarray((densities**2 * weights).sum(axis=-1))
+        forecast, by_noise = self._forecast(variances), self._random_error(variances)
+        usual = taken(self._smoothed(RecordTwin.density(self.grid.points[:, 0])))
+        random = variances @ taken(rows) + taken(images).mean() / self.n
+        is_flattened = taken(curves) > np.maximum(
+            _GATHERED**2 * usual + _RANDOM**2 * random, _GATHERED_OF_FEW**2 * forecast)
+        return np.asarray(is_flattened | (
+            self._cut_off(curves, variances) + by_noise > _CUT**2 * forecast))
 
-        smooth = RecordTwin.density(self.grid.points[:, 0])
-        by_chance = energy(images).mean() / sizes.n_curves
-        forecast = energy(taken(smooth)) + variances @ energy(rows) + by_chance
-        usual = (energy(taken((smooth * weights) @ images)) + variances @ energy(taken(rows))
-                 + energy(taken(images)).mean() / sizes.n_curves)
-        curves = coefficients if self.on_grid else coefficients @ rows
-        return np.asarray(energy(taken(curves)) > np.maximum(
-            _GATHERED**2 * usual, _GATHERED_OF_FEW**2 * forecast))
+    def _hides_gathering(self, variances: Array) -> bool:
+        """Whether points that gather would err beyond the forecast and not be told.
+
+        Follows from public facts: simulated releases of such points are put to the same question.
+        """
+        points = self.grid.points[:, 0]
+        smooth = RecordTwin.density(points)
+        forecast = self._energy(self._simulated(smooth, variances) - smooth).mean()
+        for density in (*(np.exp(-points / width) for width in _NARROW),
+                        np.exp(-(((points - 0.5) / _NARROW[-1]) ** 2))):
+            density /= density @ self.grid.weights
+            curves = self._simulated(density, variances)
+            if (self._energy(curves - density).mean() > _BEYOND**2 * forecast
+                    and self._is_gathered(curves, variances).mean() < _TOLD):
+                return True
+        return False
+
+    def _simulated(self, density: Array, variances: Array) -> Array:
+        """Releases of points of a density (K,), always with the same noise: (releases, K)."""
+        rng, shares = np.random.default_rng(1), density * self.grid.weights
+        averages = self.candidates[0](
+            rng.multinomial(self.n, shares / shares.sum(), _RELEASES) / self.n)
+        noise = rng.standard_normal(averages.shape) * np.sqrt(variances)
+        return self._on_grid(self.finished([averages + noise], self.candidates[0]))
+
+    def _cut_off(self, curves: Array, variances: Array) -> Array:
+        """Energy of the cosines that a release in few of them cuts off, of densities (…, K): (…).
+
+        It is taken to go on falling from third to third as it falls from the second to the last.
+        """
+        atoms = self.candidates[0].atoms
+        if not isinstance(atoms.basis, Basis) or len(variances) < _THIRDS:
+            return np.zeros(curves.shape[:-1])
+        size = max(2, (len(variances) - 1) // 3)
+        cosines = (curves * self.grid.weights) @ atoms.on_grid[:, -2 * size:]
+        squares = cosines**2 - variances[-2 * size:] - 1 / self.n
+        middle, last = np.moveaxis(
+            np.maximum(squares.reshape(*cosines.shape[:-1], 2, size).sum(axis=-1), 0.0), -1, 0)
+        falling = np.minimum(last / np.maximum(middle, 1e-300), _SLOWEST)
+        return np.asarray(last * falling / (1 - falling))
 
     def usual_candidate(self, count: int) -> int:
         return WIDTHS.index(1.0) if count > 1 else 0

@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
-from scipy.special import expit, logit
 
 from engine.core.errors import InputError
 from engine.core.tasks import RISK_MINIMISATION
@@ -33,6 +30,12 @@ from engine.mechanisms.summaries.parts import (
     penalised,
     usual_power,
 )
+from engine.mechanisms.summaries.risk_cautions import (
+    DRAWN_IN,
+    MAY_BE_DRAWN_IN,
+    NOT_SPREAD,
+    RiskJudgement,
+)
 from engine.numerics.difference_sets import DifferenceSet, Ellipsoid, LinearImage
 from engine.numerics.eigensystems import Eigenbasis, Kernel
 from engine.numerics.risk_minimisation import (
@@ -47,17 +50,8 @@ from engine.numerics.risk_minimisation import (
     radius,
 )
 from engine.numerics.tabulated import Tabulated
-from engine.sources.twins import LabelledTwin
 
 NUMBERS = ("square", "huber")
-_OF_EACH = 200  # records at each point of the grid, by which known chances are written
-DRAWN_IN = (
-    "By the released function its penalty has drawn it towards the middle of the bounds, or to "
-    "even odds, by more than the error that was forecast, which is for three bumps about the "
-    "middle. Where one class is rare its chance is stated far too high. Bounds closely around the "
-    "numbers help, as do more records or a smaller weight of the penalty, stated beforehand.")
-_DRAWN_IN, _SMALL = 1.4, 0.2  # forecast errors; and a function so near to 0 that losses are squares
-_RAREST = 0.02  # chance of a class that is told from a function which the penalty has flattened
 
 if TYPE_CHECKING:
     from engine.mechanisms.families.functional.release import FunctionalRelease
@@ -179,66 +173,18 @@ class RiskSummary(Summary[SampleData, Array, Smoothing]):
 
     def cautions(self, release: FunctionalRelease, public: Public, plans: Sequence[FunctionPlan],
                  coefficients: Array) -> tuple[Caution, ...]:
-        """Where penalties have drawn released functions further in than was forecast."""
+        """Where penalties have drawn released functions further in than forecast, or may have."""
         if self.grid.dimension > 1 or not self.aims_at_the_truth(release, public.facts):
             return ()
-        noise = [math.sqrt(release.expected_error(public.sizes, plan.budgets, public.facts) or 0.0)
-                 for plan in plans]
-        applies = self._are_drawn_in(coefficients, np.array(noise)[:, None, None])
-        return (Caution(DRAWN_IN, applies),) if applies.any() else ()
-
-    def _are_drawn_in(self, coefficients: Array, noise: Array) -> NDArray[np.bool_]:
-        """Whether the penalty has drawn released functions further in than was forecast.
-
-        It leaves about the same share of all functions that a few bumps can draw, so that a release
-        tells what it was drawn in from. `noise` (budgets, 1, 1) is root mean squared, in response
-        units.
-        """
-        points = self.grid.points[:, 0]
-        known = LabelledTwin.predictor(points, self.is_of_classes)
-        share = float(self.smoothed(np.full(len(points), _SMALL)).mean()) / _SMALL
-        usual = np.mean((known - self.smoothed(known)) ** 2)
-        curves = coefficients @ self.basis(points).T / self.scale
-        drawn_in = np.mean((self.unpenalised(curves, share) - curves) ** 2, axis=-1)
-        by_noise = (noise / self.scale) ** 2
-        beyond = drawn_in - (1 / share - 1) ** 2 * by_noise
-        return np.asarray(beyond + by_noise > _DRAWN_IN**2 * (usual + by_noise))
-
-    def smoothed(self, curve: Array) -> Array:
-        """What the penalty leaves of a known function, of evenly spread records: (K,).
-
-        Parameters
-        ----------
-        curve : (K,)
-            At the points of the grid: log-odds, or numbers in half-ranges from the middle.
-        """
-        places = np.arange(self.grid.size)
-        if self.is_of_classes:
-            ones = np.round(_OF_EACH * expit(curve)).astype(int)
-            places = np.repeat(places, _OF_EACH)
-            labels = np.where(np.arange(_OF_EACH) < ones[:, None], 1.0, -1.0).ravel()
-        else:
-            labels = curve
-        minimiser = minimise(self.loss, self.features.table, places, labels, self.penalty)
-        return np.asarray(minimiser.u @ self.features.table.T)
-
-    def unpenalised(self, curves: Array, share: float) -> Array:
-        """Functions of which the penalty leaves these, if it leaves a share of small ones: (…).
-
-        It draws a number towards the middle in proportion, and a chance p towards one half by as
-        much as its log-odds f are from 0: p = σ(f) + λf, and near 0 λ is (1/share − 1)/4.
-
-        Parameters
-        ----------
-        curves : (…)
-            In the units of `smoothed`.
-        share : float
-            Between 0 and 1.
-        """
-        if not self.is_of_classes:
-            return curves / share
-        chances = expit(curves) + (1 / share - 1) / 4 * curves
-        return np.asarray(logit(np.clip(chances, _RAREST, 1 - _RAREST)))
+        judgement = RiskJudgement(self, public.sizes.n_curves)
+        drawn_in, may_be, unseen = np.zeros((3, *coefficients.shape[:3]), dtype=bool)
+        for k, plan in enumerate(plans):
+            drawn_in[k], may_be[k], unseen[k] = judgement.told(
+                coefficients[k], release.variances(public, plan))
+        each = (Caution(DRAWN_IN, drawn_in),
+                Caution(MAY_BE_DRAWN_IN, may_be & ~drawn_in, is_doubt=False),
+                Caution(NOT_SPREAD, unseen & ~drawn_in, is_doubt=False))
+        return tuple(caution for caution in each if caution.applies.any())
 
     def reference(self, data: SampleData) -> Fit:
         """The minimiser in the usual kernel's space with ψ = 1/n, near the best without noise."""
