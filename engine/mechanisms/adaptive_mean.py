@@ -32,7 +32,7 @@ from engine.core.types import (
 )
 from engine.mechanisms import mechanisms
 from engine.mechanisms.base import Trial, one_per_server
-from engine.mechanisms.families.adaptive import band_checks, constants
+from engine.mechanisms.families.adaptive import band_checks, constants, power
 from engine.mechanisms.families.adaptive.constants import FOR_SKEW, SEPARATELY, TOGETHER, Constants
 from engine.mechanisms.families.adaptive.location import (
     FINAL_CENTRE,
@@ -107,6 +107,8 @@ END_NOT_OBSERVED = (
     "By the released second moments people hardly differ in the first or the last fifth of the "
     "time range. If next to no observations lie there, although times are stated to be spread "
     "evenly, the curve and its band cannot be relied on there: state how times come about.")
+EMPTY_END = ("ends of the time range without observations, though times are stated to be spread "
+             "evenly")
 UNDETERMINED = ("In part of the time range the curve is hardly determined: its 95 % confidence "
                 "band spans more than half of the stated range of values.")
 
@@ -273,11 +275,19 @@ class AdaptiveMean(AdaptiveRelease[MeanPlan, MeanEvidence]):
             errors = standard_errors(fit.band.covariance, rows)
             wide = ROUNDED_NORMAL * errors > constants.UNDETERMINED * scale.half
             yield Caution(UNDETERMINED, released & (wide.mean(axis=-1) > constants.SOMEWHERE))
-            yield from self._too_few_functions(
-                facts, plans, fit.band, NORMAL * errors.mean(axis=-1),
-                released & ~few[:, None, None])
-            yield Caution(END_NOT_OBSERVED, released & self._ends_not_observed(
-                facts, plans, fit.band, sizes))
+            finer, steep, narrow = self._too_few_functions(
+                facts, plans, fit.band, NORMAL * errors.mean(axis=-1))
+            between_times = few[:, None, None]  # where the release says that it rests on smoothness
+            yield Caution(FINER_DETAIL, released & finer & ~between_times)
+            yield Caution(STEEP_ENDS, released & steep & ~finer & ~between_times)
+            empty, ends = self._ends_not_observed(facts, plans, fit.band, sizes)
+            yield Caution(END_NOT_OBSERVED, released & empty)
+            yield from power.cautions((
+                power.Unshown(power.NARROW_FEATURES,
+                              [power.narrow_features(plan.size) for plan in plans],
+                              released & narrow & ~finer & ~steep & ~between_times),
+                power.Unshown(power.EMPTY_ENDS, (EMPTY_END,) * len(plans),
+                              released & ends & ~empty)))
             curves = fit.band.centre @ rows.T  # from the middle of the bounds, unless that is flat
             from_middle = curves - scale.middle.heights[0] if scale.is_flat else curves
             at_bound = band_checks.lie_at_a_bound(from_middle, errors, scale.half)
@@ -286,40 +296,43 @@ class AdaptiveMean(AdaptiveRelease[MeanPlan, MeanEvidence]):
                 from_middle, errors, sizes.n_curves, scale.half))
 
     def _ends_not_observed(self, facts: PublicFacts, plans: Sequence[MeanPlan], band: Band,
-                           sizes: Sizes) -> NDArray[np.bool_]:
-        """Which releases say that times stated as even leave out an end of the range.
+                           sizes: Sizes) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
+        """Which releases say that times stated as even leave out an end, and which would not.
 
         Not asked of Fourier functions, for which both ends are one place, nor of people who are
         observed a few times each.
         """
-        ends = np.zeros(band.centre.shape[:3], dtype=bool)
-        is_asked = (self.law_of_times(facts) == Design() and band.people is not None
-                    and self._basis_family(facts) == "cosine"
+        empty, hidden = np.zeros((2, *band.centre.shape[:3]), dtype=bool)
+        hidden[:] = self.law_of_times(facts) == Design()
+        is_asked = (band.people is not None and self._basis_family(facts) == "cosine"
                     and sizes.fewest_per_curve >= constants.OFTEN)
         for k, plan in enumerate(plans):
-            if is_asked and plan.feasible:
+            if is_asked and hidden[k].any() and plan.feasible:
                 assert band.people is not None
                 moments = band.people.moments[k][..., :plan.size, :plan.size]
-                ends[k] = band_checks.tell_little_at_an_end(
-                    self.functions(plan.size, facts),
-                    SecondMoments(moments, band.people.noise[k],
-                                  band.people.stretch[k][..., :plan.size],
-                                  band.people.privacy[k][..., :plan.size]))
-        return ends
+                people = SecondMoments(moments, band.people.noise[k],
+                                       band.people.stretch[k][..., :plan.size],
+                                       band.people.privacy[k][..., :plan.size])
+                functions = self.functions(plan.size, facts)
+                empty[k] = band_checks.tell_little_at_an_end(functions, people)
+                hidden[k] = power.hides_empty_ends(functions, people)
+        return empty, hidden
 
     def _too_few_functions(self, facts: PublicFacts, plans: Sequence[MeanPlan], band: Band,
-                           half_width: Array, released: NDArray[np.bool_]) -> Iterator[Caution]:
-        """Which of the releases in `released` say that their functions are not enough."""
-        finer, steep = np.zeros((2, *released.shape), dtype=bool)
+                           half_width: Array) -> tuple[NDArray[np.bool_], ...]:
+        """Which releases say that details are too fine, or ends too steep, and which would not."""
+        finer, steep, hidden = np.zeros((3, *band.centre.shape[:3]), dtype=bool)
         for k, plan in enumerate(plans):
             if plan.feasible:
                 part = slice(plan.size)
-                check = (self.functions(plan.size, facts), band.centre[k, ..., part],
-                         band.covariance[k, ..., part, part], half_width[k])
+                functions = self.functions(plan.size, facts)
+                check = (functions, band.centre[k, ..., part], band.covariance[k, ..., part, part],
+                         half_width[k])
                 finer[k] = band_checks.have_finer_detail(*check)
                 steep[k] = band_checks.have_steep_ends(*check)
-        yield Caution(FINER_DETAIL, released & finer)
-        yield Caution(STEEP_ENDS, released & steep & ~finer)
+                hidden[k] = power.hides_narrow_features(functions, *check[2:],
+                                                        facts.value_half_width)
+        return finer, steep, hidden
 
     # -- fixed before any reading is looked at ---------------------------------------------
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, overload
@@ -87,10 +87,14 @@ class Caution:
         One sentence for whoever reads the release; it is published with it.
     applies : (budgets, repeats, draws), bool
         To which releases. It is computed from what is released or public, never from the curves.
+    low_power_for : tuple of str
+        What these releases would not show if it were so. Empty where the caution is about what a
+        release shows, or about what is stated.
     """
 
     text: str
     applies: NDArray[np.bool_]
+    low_power_for: tuple[str, ...] = ()
 
 
 class LateCautions(Sequence[Caution]):
@@ -278,11 +282,27 @@ class Estimate:
 
     @property
     def is_doubted(self) -> NDArray[np.bool_]:
-        """Which releases carry a warning: (budgets, repeats, draws)."""
-        doubted = np.zeros(self.coefficients.shape[:3], dtype=bool)
-        for caution in self.cautions:
-            doubted |= caution.applies
-        return doubted
+        """Which releases carry a warning: (budgets, repeats, draws).
+
+        What a release would not show is not one: it is said of any data of these sizes.
+        """
+        return self._any_of(caution for caution in self.cautions if not caution.low_power_for)
+
+    def lacks_power_for(self, what: str) -> NDArray[np.bool_]:
+        """Which releases say that they would not show something: (budgets, repeats, draws).
+
+        Parameters
+        ----------
+        what : str
+            As `Caution.low_power_for` has it.
+        """
+        return self._any_of(caution for caution in self.cautions if what in caution.low_power_for)
+
+    def _any_of(self, cautions: Iterable[Caution]) -> NDArray[np.bool_]:
+        applies = np.zeros(self.coefficients.shape[:3], dtype=bool)
+        for caution in cautions:
+            applies |= caution.applies
+        return applies
 
     def values(self, grid: Array) -> Array:
         """The released curves on a grid.

@@ -248,3 +248,22 @@ UNDETERMINED, SOMEWHERE = 0.5, 0.05
 
 # From so much of the range on a curve counts as observed over all of it: intervals are rounded.
 WHOLE_RANGE = 0.95
+
+# -- what a release would not show ----------------------------------------------------------------
+
+# So often a check is to tell of the least that matters; else the release says that it would not.
+POWER = 0.9
+
+# Narrow features: a step and a peak anywhere in the middle, and a fall at an end, by a third of the
+# stated range, as bands hold a fall by half of that; with their widths in time ranges.
+FEATURE, NARROW_PEAK, STEEP_END = 1 / 3, 0.03, 0.02
+
+# Without noise its misfit has this p-value: χ² that is noncentral by as much, with two degrees of
+# freedom, shows what `MISFIT` asks for in nine of ten. And the end moves on by so many half widths:
+# found on simulated people (250 to 4000, ε = .5 to 4), of whom falls that move on by 9 to 10 are
+# told in .69 to .83, by 15 to 18 in .98 to 1.0.
+MISFIT_FOR_POWER, MOVING_FOR_POWER = 3e-7, 12.0
+
+# An end without observations has up to .3 of the variance elsewhere. With so much noise, over that,
+# it is below `LITTLE` by `END_SURE` in nine of ten.
+END_NOISE_FOR_POWER = (LITTLE - 0.3) / (END_SURE + 1.28)
