@@ -107,8 +107,8 @@ END_NOT_OBSERVED = (
     "By the released second moments people hardly differ in the first or the last fifth of the "
     "time range. If next to no observations lie there, although times are stated to be spread "
     "evenly, the curve and its band cannot be relied on there: state how times come about.")
-EMPTY_END = ("ends of the time range without observations, though times are stated to be spread "
-             "evenly")
+EMPTY_END = "ends of the time range without observations, unlike stated"
+FAR_PEOPLE = "a few people far from most others"
 UNDETERMINED = ("In part of the time range the curve is hardly determined: its 95 % confidence "
                 "band spans more than half of the stated range of values.")
 
@@ -241,7 +241,7 @@ class AdaptiveMean(AdaptiveRelease[MeanPlan, MeanEvidence]):
                               self.scale(data.facts)(data.times, data.values), rng)
 
     def long_tails_from(self, facts: PublicFacts, fit: Fit) -> Array | float:
-        """Less where levels of people differ by much of the distance to the nearer bound.
+        """Less where levels of people differ by much of the distance to the nearer bound, or more.
 
         Most of them are then at that bound and the others far from it.
         """
@@ -251,8 +251,11 @@ class AdaptiveMean(AdaptiveRelease[MeanPlan, MeanEvidence]):
         people = fit.band.people
         variance = people.stretch[..., 0] ** 2 * people.moments[..., 0, 0]
         distance = scale.half - np.abs(fit.band.centre[..., 0] - scale.middle.heights[0])
-        at_bound = np.sqrt(np.maximum(variance, 0.0)) > constants.LEVELS_AT_BOUND * distance
-        return np.where(at_bound, constants.LONG_TAILS_AT_BOUND, elsewhere)
+        levels = np.sqrt(np.maximum(variance, 0.0))
+        at_bound = levels > constants.LEVELS_AT_BOUND * distance
+        beyond = levels > constants.LEVELS_BEYOND_BOUND * distance
+        return np.where(beyond, constants.LONG_TAILS_BEYOND_BOUND,
+                        np.where(at_bound, constants.LONG_TAILS_AT_BOUND, elsewhere))
 
     def cautions(self, facts: PublicFacts, plans: Sequence[MeanPlan], fit: Fit,
                  evidence: MeanEvidence) -> Iterator[Caution]:
@@ -287,13 +290,22 @@ class AdaptiveMean(AdaptiveRelease[MeanPlan, MeanEvidence]):
                               [power.narrow_features(plan.size) for plan in plans],
                               released & narrow & ~finer & ~steep & ~between_times),
                 power.Unshown(power.EMPTY_ENDS, (EMPTY_END,) * len(plans),
-                              released & ends & ~empty)))
+                              released & ends & ~empty),
+                power.Unshown(power.LONG_TAILS, (FAR_PEOPLE,) * len(plans),
+                              released & (not facts.symmetric) & self._hide_tails(
+                                  facts, fit, evidence))))
             curves = fit.band.centre @ rows.T  # from the middle of the bounds, unless that is flat
             from_middle = curves - scale.middle.heights[0] if scale.is_flat else curves
             at_bound = band_checks.lie_at_a_bound(from_middle, errors, scale.half)
             yield Caution(AT_A_BOUND, released & at_bound)
             yield Caution(NEAR_A_BOUND, released & ~at_bound & band_checks.lie_near_a_bound(
                 from_middle, errors, sizes.n_curves, scale.half))
+
+    def _hide_tails(self, facts: PublicFacts, fit: Fit, evidence: MeanEvidence
+                    ) -> NDArray[np.bool_]:
+        """Which releases have too much noise to tell of long tails, and did not."""
+        return np.asarray((evidence.excess_noise > constants.EXCESS_NOISE_FOR_POWER)
+                          & (evidence.excesses <= self.long_tails_from(facts, fit)))
 
     def _ends_not_observed(self, facts: PublicFacts, plans: Sequence[MeanPlan], band: Band,
                            sizes: Sizes) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:

@@ -5,11 +5,13 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from engine.core.grids import drawing_grid
 from engine.core.random_streams import generator
 from engine.core.types import Budget, Caution
 from engine.mechanisms.adaptive_mean import FINER_DETAIL, STEEP_ENDS, AdaptiveMean
 from engine.mechanisms.families.adaptive import power
-from engine.mechanisms.families.adaptive.power import EMPTY_ENDS, NARROW_FEATURES
+from engine.mechanisms.families.adaptive.power import EMPTY_ENDS, LONG_TAILS, NARROW_FEATURES
+from engine.release.uncertainty import band_of
 from engine.sources.sparse_curves import SparseCurves
 from engine.topics.coverage import table as coverage_table
 from tests.heavy import few
@@ -69,8 +71,18 @@ def test_one_sentence_names_all_that_a_release_would_not_show():
 def test_what_a_release_would_not_show_is_no_doubt_about_it():
     estimate = released(SparseCurves(n_curves=250), 1.0, 1)
     says = Caution("…", np.ones((1, 1, 1), dtype=bool), low_power_for=("peaks",))
-    assert not replace(estimate, cautions=(says,)).is_doubted.any()
-    assert replace(estimate, cautions=(replace(says, low_power_for=()),)).is_doubted.all()
+    silent, doubted = (replace(estimate, cautions=(caution,))
+                       for caution in (says, replace(says, low_power_for=())))
+    assert not silent.is_doubted.any() and not silent.warnings and silent.not_shown == "…"
+    assert doubted.is_doubted.all() and doubted.warnings and not doubted.not_shown
+    assert silent.usually_not_shown(0) == "…" and not doubted.usually_not_shown(0)
+
+
+def test_what_a_release_would_not_show_stands_with_its_band_where_it_is_published():
+    estimate = released(SparseCurves(n_curves=250), 1.0, 1)
+    ends = [(np.zeros(101), np.ones(101))]
+    band = band_of(estimate, ends, drawing_grid(), "It relies on symmetry.")
+    assert band.limit.startswith("It relies") and band.limit.endswith(estimate.not_shown)
 
 
 def test_coverage_counts_a_release_apart_only_for_what_its_data_have():
@@ -80,3 +92,11 @@ def test_coverage_counts_a_release_apart_only_for_what_its_data_have():
     apart = coverage_table.measured(replace(setting, hard_to_see=NARROW_FEATURES), 4, seed=1)
     assert counted.not_shown == apart.not_shown == 1 - counted.warned
     assert not counted.holds and apart.holds
+
+
+@pytest.mark.parametrize(("n", "is_said"), [(300, True), (2000, False)])
+def test_long_tails_are_said_to_be_hidden_unless_people_are_stated_to_be_symmetric(n, is_said):
+    skewed = SparseCurves(n_curves=n, n_observations_per_curve=8, deviation_tails="skewed")
+    assert (released(skewed, 2.0, 1).lacks_power_for(LONG_TAILS) == is_said).all()
+    symmetric = replace(skewed, deviation_tails="normal")
+    assert not released(symmetric, 2.0, 1).lacks_power_for(LONG_TAILS).any()

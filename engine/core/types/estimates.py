@@ -262,7 +262,12 @@ class Estimate:
     @property
     def warnings(self) -> tuple[str, ...]:
         """What is to be said with the first release, such as the only one that is published."""
-        return tuple(caution.text for caution in self.cautions if caution.applies.flat[0])
+        return tuple(caution.text for caution in self._doubts if caution.applies.flat[0])
+
+    @property
+    def not_shown(self) -> str:
+        """What the first release says that it would not show, beside its band; empty if nothing."""
+        return " ".join(caution.text for caution in self._of_power if caution.applies.flat[0])
 
     def usual_warnings(self, budget: int) -> tuple[str, ...]:
         """What at least half of the releases at one of the budgets carry.
@@ -272,13 +277,37 @@ class Estimate:
         budget : int
             Which, from 0.
         """
-        return tuple(caution.text for caution in self.cautions
+        return tuple(caution.text for caution in self._doubts
                      if caution.applies[budget].mean() >= 0.5)
+
+    def usually_not_shown(self, budget: int) -> str:
+        """What releases at one of the budgets say most often that they would not show.
+
+        Parameters
+        ----------
+        budget : int
+            Which, from 0.
+
+        Returns
+        -------
+        str
+            Empty where at least half of them say nothing of the kind.
+        """
+        shares = {caution.text: caution.applies[budget].mean() for caution in self._of_power}
+        return max(shares, key=lambda text: shares[text]) if sum(shares.values()) >= 0.5 else ""
 
     def warning_shares(self) -> tuple[tuple[str, float], ...]:
         """What releases of the first data set at the first budget carry, each with their share."""
         return tuple((caution.text, float(caution.applies[0, 0].mean()))
-                     for caution in self.cautions if caution.applies[0, 0].any())
+                     for caution in self._doubts if caution.applies[0, 0].any())
+
+    @property
+    def _doubts(self) -> list[Caution]:
+        return [caution for caution in self.cautions if not caution.low_power_for]
+
+    @property
+    def _of_power(self) -> list[Caution]:
+        return [caution for caution in self.cautions if caution.low_power_for]
 
     @property
     def is_doubted(self) -> NDArray[np.bool_]:
@@ -286,7 +315,7 @@ class Estimate:
 
         What a release would not show is not one: it is said of any data of these sizes.
         """
-        return self._any_of(caution for caution in self.cautions if not caution.low_power_for)
+        return self._any_of(self._doubts)
 
     def lacks_power_for(self, what: str) -> NDArray[np.bool_]:
         """Which releases say that they would not show something: (budgets, repeats, draws).
@@ -296,7 +325,7 @@ class Estimate:
         what : str
             As `Caution.low_power_for` has it.
         """
-        return self._any_of(caution for caution in self.cautions if what in caution.low_power_for)
+        return self._any_of(caution for caution in self._of_power if what in caution.low_power_for)
 
     def _any_of(self, cautions: Iterable[Caution]) -> NDArray[np.bool_]:
         applies = np.zeros(self.coefficients.shape[:3], dtype=bool)
