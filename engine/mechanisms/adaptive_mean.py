@@ -278,7 +278,7 @@ class AdaptiveMean(AdaptiveRelease[MeanPlan, MeanEvidence]):
             errors = standard_errors(fit.band.covariance, rows)
             wide = ROUNDED_NORMAL * errors > constants.UNDETERMINED * scale.half
             yield Caution(UNDETERMINED, released & (wide.mean(axis=-1) > constants.SOMEWHERE))
-            finer, steep, narrow = self._too_few_functions(
+            finer, steep, narrow = self.narrow_features(
                 facts, plans, fit.band, NORMAL * errors.mean(axis=-1))
             between_times = few[:, None, None]  # where the release says that it rests on smoothness
             yield Caution(FINER_DETAIL, released & finer & ~between_times)
@@ -329,22 +329,6 @@ class AdaptiveMean(AdaptiveRelease[MeanPlan, MeanEvidence]):
                 empty[k] = band_checks.tell_little_at_an_end(functions, people)
                 hidden[k] = power.hides_empty_ends(functions, people)
         return empty, hidden
-
-    def _too_few_functions(self, facts: PublicFacts, plans: Sequence[MeanPlan], band: Band,
-                           half_width: Array) -> tuple[NDArray[np.bool_], ...]:
-        """Which releases say that details are too fine, or ends too steep, and which would not."""
-        finer, steep, hidden = np.zeros((3, *band.centre.shape[:3]), dtype=bool)
-        for k, plan in enumerate(plans):
-            if plan.feasible:
-                part = slice(plan.size)
-                functions = self.functions(plan.size, facts)
-                check = (functions, band.centre[k, ..., part], band.covariance[k, ..., part, part],
-                         half_width[k])
-                finer[k] = band_checks.have_finer_detail(*check)
-                steep[k] = band_checks.have_steep_ends(*check)
-                hidden[k] = power.hides_narrow_features(functions, *check[2:],
-                                                        facts.value_half_width)
-        return finer, steep, hidden
 
     # -- fixed before any reading is looked at ---------------------------------------------
 

@@ -8,10 +8,13 @@ import pytest
 from engine.core.grids import drawing_grid
 from engine.core.random_streams import generator
 from engine.core.types import Budget, Caution
+from engine.mechanisms import adaptive_coefficients
+from engine.mechanisms.adaptive_coefficients import AdaptiveCoefficients
 from engine.mechanisms.adaptive_mean import FINER_DETAIL, STEEP_ENDS, AdaptiveMean
 from engine.mechanisms.families.adaptive import power
 from engine.mechanisms.families.adaptive.power import EMPTY_ENDS, LONG_TAILS, NARROW_FEATURES
 from engine.release.uncertainty import band_of
+from engine.sources.coefficient_curves import CoefficientCurves
 from engine.sources.sparse_curves import SparseCurves
 from engine.topics.coverage import table as coverage_table
 from tests.heavy import few
@@ -100,3 +103,16 @@ def test_long_tails_are_said_to_be_hidden_unless_people_are_stated_to_be_symmetr
     assert (released(skewed, 2.0, 1).lacks_power_for(LONG_TAILS) == is_said).all()
     symmetric = replace(skewed, deviation_tails="normal")
     assert not released(symmetric, 2.0, 1).lacks_power_for(LONG_TAILS).any()
+
+
+@pytest.mark.parametrize(("n", "epsilon", "repeats"), few([(600, 4.0, 3), (2000, 3.0, 20)], 1))
+def test_an_effect_that_falls_at_once_is_told_of_or_said_to_be_hidden(n, epsilon, repeats):
+    curves = CoefficientCurves(n_curves=n, n_covariates=1, n_observations_per_curve=8)
+    data, budget = curves.draw(repeats, generator(3, 0, 0)), Budget(epsilon, n**-2.0)
+    of_effect = np.repeat(data.covariates[..., 0], data.counts, axis=1)
+    falling = replace(data, values=data.values + 8 / 3 * np.exp(-data.times / 0.02) * of_effect)
+    estimate = AdaptiveCoefficients(basis="cosine").release_many(
+        falling, [(budget,)], 1, generator(3, 1, 0))
+    told = sum(caution.applies for caution in estimate.cautions if caution.text in (
+        adaptive_coefficients.FINER_DETAIL, adaptive_coefficients.STEEP_ENDS))
+    assert (told + estimate.lacks_power_for(NARROW_FEATURES) == 1).all()

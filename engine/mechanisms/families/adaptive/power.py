@@ -76,8 +76,8 @@ def cautions(unshown: Sequence[Unshown]) -> Iterator[Caution]:
 
 def _sentence(names: Sequence[str]) -> str:
     listed = "; or ".join(filter(None, ["; ".join(names[:-1]), names[-1]]))
-    return (f"This release could not reliably show {listed}. If there are any, the true curve can "
-            "lie outside the band.")
+    return (f"This release could not reliably show {listed}. If there are any, the truth can lie "
+            "outside the band.")
 
 
 def narrow_features(size: int) -> str:
