@@ -186,8 +186,9 @@ def _write(out: str, published: Published) -> None:
                          "writes its files, at no charge.") from None
     for path in written:
         print(f"wrote {path}")
+    band = published.uncertainty.band
     for line in [captions.headline(published), *sentences.warnings(published.uncertainty),
-                 *published.uncertainty.findings]:
+                 *filter(None, [band.limit] if band else []), *published.uncertainty.findings]:
         print(line)
 
 

@@ -8,7 +8,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from engine.core.bands import standard_errors
+from engine.core.bands import NORMAL, standard_errors
 from engine.core.enumerations import Guarantee
 from engine.core.errors import InputError
 from engine.core.grids import drawing_grid
@@ -28,7 +28,7 @@ from engine.core.types import (
 )
 from engine.mechanisms import mechanisms
 from engine.mechanisms.base import Trial
-from engine.mechanisms.families.adaptive import constants
+from engine.mechanisms.families.adaptive import constants, power
 from engine.mechanisms.families.adaptive.band_checks import lie_near_a_bound
 from engine.mechanisms.families.adaptive.coefficient_fit import (
     CoefficientEvidence,
@@ -149,16 +149,23 @@ class AdaptiveCoefficients(AdaptiveRelease[CoefficientPlan, CoefficientEvidence]
         for k, name in enumerate(fit.functions):
             if doubted[..., k].any():
                 yield Caution(_too_few(name) if k else TOO_FEW_IN_THE_MIDDLE, doubted[..., k])
+        few = np.array([0 < len(design.times) < _DENSE * plan.size for plan in plans])
         if fit.band is not None:
             rows = fit.basis(drawing_grid())
+            errors = standard_errors(fit.band.covariance, rows)
             near = released & lie_near_a_bound(
-                fit.band.centre[..., 0, :] @ rows.T - facts.value_middle,
-                standard_errors(fit.band.covariance[..., 0, :, :], rows),
-                evidence.sizes.n_curves,
-                facts.value_half_width)
+                fit.band.centre[..., 0, :] @ rows.T - facts.value_middle, errors[..., 0, :],
+                evidence.sizes.n_curves, facts.value_half_width)
             if near.any():
                 yield Caution(NEAR_A_BOUND, near)
-        few = np.array([0 < len(design.times) < _DENSE * plan.size for plan in plans])
+            finer, steep, hidden = self.narrow_features(
+                facts, plans, fit.band, NORMAL * errors.mean(axis=-1))
+            asked = released & ~few[:, None, None]
+            yield Caution(FINER_DETAIL, asked & finer)
+            yield Caution(STEEP_ENDS, asked & steep & ~finer)
+            yield from power.cautions((power.Unshown(
+                power.NARROW_FEATURES, [power.narrow_features(plan.size) for plan in plans],
+                asked & hidden & ~finer & ~steep),))
         if not design.is_known:
             yield Caution(TIMES_UNKNOWN, released)
         elif design.density:
@@ -287,6 +294,13 @@ class AdaptiveCoefficients(AdaptiveRelease[CoefficientPlan, CoefficientEvidence]
 RELIES_ON_SYMMETRY = (
     "The bands rely on people being spread evenly about the curve of their covariates. Outliers, "
     "groups and skew do not show in a release; with them a band can miss.")
+FINER_DETAIL = (
+    "By its released coefficients one of the functions has features too short for the basis "
+    "functions that are kept. They are smoothed away, and the truth can lie outside its band "
+    "there.")
+STEEP_ENDS = (
+    "By its released coefficients one of the functions rises or falls within a small part of the "
+    "time range at one of its ends, where the truth can lie outside its band.")
 TOO_FEW_IN_THE_MIDDLE = (
     "The average curve is that of a person in the middle of all ranges, and too few people have "
     "covariates near there at this budget. It may be farther off than its confidence band says.")

@@ -32,7 +32,7 @@ from engine.core.types import (
 )
 from engine.mechanisms import mechanisms
 from engine.mechanisms.base import Trial, one_per_server
-from engine.mechanisms.families.adaptive import band_checks, constants
+from engine.mechanisms.families.adaptive import band_checks, constants, power
 from engine.mechanisms.families.adaptive.constants import FOR_SKEW, SEPARATELY, TOGETHER, Constants
 from engine.mechanisms.families.adaptive.location import (
     FINAL_CENTRE,
@@ -107,6 +107,8 @@ END_NOT_OBSERVED = (
     "By the released second moments people hardly differ in the first or the last fifth of the "
     "time range. If next to no observations lie there, although times are stated to be spread "
     "evenly, the curve and its band cannot be relied on there: state how times come about.")
+EMPTY_END = "ends of the time range without observations, unlike stated"
+FAR_PEOPLE = "a few people far from most others"
 UNDETERMINED = ("In part of the time range the curve is hardly determined: its 95 % confidence "
                 "band spans more than half of the stated range of values.")
 
@@ -239,7 +241,7 @@ class AdaptiveMean(AdaptiveRelease[MeanPlan, MeanEvidence]):
                               self.scale(data.facts)(data.times, data.values), rng)
 
     def long_tails_from(self, facts: PublicFacts, fit: Fit) -> Array | float:
-        """Less where levels of people differ by much of the distance to the nearer bound.
+        """Less where levels of people differ by much of the distance to the nearer bound, or more.
 
         Most of them are then at that bound and the others far from it.
         """
@@ -249,8 +251,11 @@ class AdaptiveMean(AdaptiveRelease[MeanPlan, MeanEvidence]):
         people = fit.band.people
         variance = people.stretch[..., 0] ** 2 * people.moments[..., 0, 0]
         distance = scale.half - np.abs(fit.band.centre[..., 0] - scale.middle.heights[0])
-        at_bound = np.sqrt(np.maximum(variance, 0.0)) > constants.LEVELS_AT_BOUND * distance
-        return np.where(at_bound, constants.LONG_TAILS_AT_BOUND, elsewhere)
+        levels = np.sqrt(np.maximum(variance, 0.0))
+        at_bound = levels > constants.LEVELS_AT_BOUND * distance
+        beyond = levels > constants.LEVELS_BEYOND_BOUND * distance
+        return np.where(beyond, constants.LONG_TAILS_BEYOND_BOUND,
+                        np.where(at_bound, constants.LONG_TAILS_AT_BOUND, elsewhere))
 
     def cautions(self, facts: PublicFacts, plans: Sequence[MeanPlan], fit: Fit,
                  evidence: MeanEvidence) -> Iterator[Caution]:
@@ -273,11 +278,22 @@ class AdaptiveMean(AdaptiveRelease[MeanPlan, MeanEvidence]):
             errors = standard_errors(fit.band.covariance, rows)
             wide = ROUNDED_NORMAL * errors > constants.UNDETERMINED * scale.half
             yield Caution(UNDETERMINED, released & (wide.mean(axis=-1) > constants.SOMEWHERE))
-            yield from self._too_few_functions(
-                facts, plans, fit.band, NORMAL * errors.mean(axis=-1),
-                released & ~few[:, None, None])
-            yield Caution(END_NOT_OBSERVED, released & self._ends_not_observed(
-                facts, plans, fit.band, sizes))
+            finer, steep, narrow = self.narrow_features(
+                facts, plans, fit.band, NORMAL * errors.mean(axis=-1))
+            between_times = few[:, None, None]  # where the release says that it rests on smoothness
+            yield Caution(FINER_DETAIL, released & finer & ~between_times)
+            yield Caution(STEEP_ENDS, released & steep & ~finer & ~between_times)
+            empty, ends = self._ends_not_observed(facts, plans, fit.band, sizes)
+            yield Caution(END_NOT_OBSERVED, released & empty)
+            yield from power.cautions((
+                power.Unshown(power.NARROW_FEATURES,
+                              [power.narrow_features(plan.size) for plan in plans],
+                              released & narrow & ~finer & ~steep & ~between_times),
+                power.Unshown(power.EMPTY_ENDS, (EMPTY_END,) * len(plans),
+                              released & ends & ~empty),
+                power.Unshown(power.LONG_TAILS, (FAR_PEOPLE,) * len(plans),
+                              released & (not facts.symmetric) & self._hide_tails(
+                                  facts, fit, evidence))))
             curves = fit.band.centre @ rows.T  # from the middle of the bounds, unless that is flat
             from_middle = curves - scale.middle.heights[0] if scale.is_flat else curves
             at_bound = band_checks.lie_at_a_bound(from_middle, errors, scale.half)
@@ -285,41 +301,34 @@ class AdaptiveMean(AdaptiveRelease[MeanPlan, MeanEvidence]):
             yield Caution(NEAR_A_BOUND, released & ~at_bound & band_checks.lie_near_a_bound(
                 from_middle, errors, sizes.n_curves, scale.half))
 
+    def _hide_tails(self, facts: PublicFacts, fit: Fit, evidence: MeanEvidence
+                    ) -> NDArray[np.bool_]:
+        """Which releases have too much noise to tell of long tails, and did not."""
+        return np.asarray((evidence.excess_noise > constants.EXCESS_NOISE_FOR_POWER)
+                          & (evidence.excesses <= self.long_tails_from(facts, fit)))
+
     def _ends_not_observed(self, facts: PublicFacts, plans: Sequence[MeanPlan], band: Band,
-                           sizes: Sizes) -> NDArray[np.bool_]:
-        """Which releases say that times stated as even leave out an end of the range.
+                           sizes: Sizes) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
+        """Which releases say that times stated as even leave out an end, and which would not.
 
         Not asked of Fourier functions, for which both ends are one place, nor of people who are
         observed a few times each.
         """
-        ends = np.zeros(band.centre.shape[:3], dtype=bool)
-        is_asked = (self.law_of_times(facts) == Design() and band.people is not None
-                    and self._basis_family(facts) == "cosine"
+        empty, hidden = np.zeros((2, *band.centre.shape[:3]), dtype=bool)
+        hidden[:] = self.law_of_times(facts) == Design()
+        is_asked = (band.people is not None and self._basis_family(facts) == "cosine"
                     and sizes.fewest_per_curve >= constants.OFTEN)
         for k, plan in enumerate(plans):
-            if is_asked and plan.feasible:
+            if is_asked and hidden[k].any() and plan.feasible:
                 assert band.people is not None
                 moments = band.people.moments[k][..., :plan.size, :plan.size]
-                ends[k] = band_checks.tell_little_at_an_end(
-                    self.functions(plan.size, facts),
-                    SecondMoments(moments, band.people.noise[k],
-                                  band.people.stretch[k][..., :plan.size],
-                                  band.people.privacy[k][..., :plan.size]))
-        return ends
-
-    def _too_few_functions(self, facts: PublicFacts, plans: Sequence[MeanPlan], band: Band,
-                           half_width: Array, released: NDArray[np.bool_]) -> Iterator[Caution]:
-        """Which of the releases in `released` say that their functions are not enough."""
-        finer, steep = np.zeros((2, *released.shape), dtype=bool)
-        for k, plan in enumerate(plans):
-            if plan.feasible:
-                part = slice(plan.size)
-                check = (self.functions(plan.size, facts), band.centre[k, ..., part],
-                         band.covariance[k, ..., part, part], half_width[k])
-                finer[k] = band_checks.have_finer_detail(*check)
-                steep[k] = band_checks.have_steep_ends(*check)
-        yield Caution(FINER_DETAIL, released & finer)
-        yield Caution(STEEP_ENDS, released & steep & ~finer)
+                people = SecondMoments(moments, band.people.noise[k],
+                                       band.people.stretch[k][..., :plan.size],
+                                       band.people.privacy[k][..., :plan.size])
+                functions = self.functions(plan.size, facts)
+                empty[k] = band_checks.tell_little_at_an_end(functions, people)
+                hidden[k] = power.hides_empty_ends(functions, people)
+        return empty, hidden
 
     # -- fixed before any reading is looked at ---------------------------------------------
 

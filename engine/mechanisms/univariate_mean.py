@@ -364,7 +364,7 @@ class UnivariateMean(Mechanism[CurveData, AveragePlan]):
         for text in dict.fromkeys(filter(None, texts)):
             applies = np.array([text == each for each in texts])
             yield Caution(text, np.broadcast_to(applies[:, None, None], (len(plans), *shape)),
-                          is_doubt=False)
+                          low_power_for=("numbers beyond the bounds",))
 
     def _released(self, data: CurveData, plan: AveragePlan, k: int, noise: _StandardNoise
                   ) -> tuple[Array, NDArray[np.bool_]]:

@@ -112,8 +112,8 @@ def detail(centre: Array, covariance: Array) -> tuple[Array, Array]:
     inverse = np.linalg.inv(covariance + ridge * np.eye(size))
     model = fewer_waves(size)
     normal = model.T @ inverse  # (…, r − 2, r)
-    fitted = np.linalg.solve(normal @ model, normal @ centre[..., None])
-    left = centre - (model @ fitted)[..., 0]
+    fitted = model @ np.linalg.solve(normal @ model, normal)  # (…, r, r), once for each covariance
+    left = centre - (fitted @ centre[..., None])[..., 0]
     misfit = np.einsum("...k,...kl,...l->...", left, inverse, left)
     return (np.asarray(np.exp(-np.maximum(misfit, 0.0) / 2)),
             np.linalg.norm(left[..., -_FEWER:], axis=-1))

@@ -143,8 +143,9 @@ def band_of(estimate: Estimate, ranges: list[tuple[Array, Array]], x: Array, lim
     x : (k,)
         Places in their own unit.
     limit : str
-        What the band relies on that the release cannot show.
+        What the band relies on that no release can show; what this one would not is added.
     """
+    limit = f"{limit} {estimate.not_shown}".strip()
     if not estimate.band_kind or not ranges:
         return None
     counts_ends = estimate.intervals is None and reach_the_ends(estimate)

@@ -189,7 +189,7 @@ def test_a_step_beyond_the_forecast_is_told_or_the_release_says_that_it_could_no
         forecast, error = (np.sqrt(((each.values(POINTS) - mean(POINTS)) ** 2).mean())
                            for each, mean in ((expected, twin), (estimate, step)))
         if error > 1.6 * forecast:
-            assert estimate.is_doubted.mean() > 0.8
+            assert np.any([caution.applies for caution in estimate.cautions], axis=0).mean() > 0.8
 
 
 def test_a_release_that_would_show_a_step_does_not_say_that_it_could_not():

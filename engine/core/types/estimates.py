@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, overload
@@ -87,13 +87,14 @@ class Caution:
         One sentence for whoever reads the release; it is published with it.
     applies : (budgets, repeats, draws), bool
         To which releases. It is computed from what is released or public, never from the curves.
-    is_doubt : bool
-        Whether it speaks against these releases. Else it says what such releases cannot show.
+    low_power_for : tuple of str
+        What these releases would not show if it were so. Empty where the caution is about what a
+        release shows, or about what is stated.
     """
 
     text: str
     applies: NDArray[np.bool_]
-    is_doubt: bool = True
+    low_power_for: tuple[str, ...] = ()
 
 
 class LateCautions(Sequence[Caution]):
@@ -261,7 +262,12 @@ class Estimate:
     @property
     def warnings(self) -> tuple[str, ...]:
         """What is to be said with the first release, such as the only one that is published."""
-        return tuple(caution.text for caution in self.cautions if caution.applies.flat[0])
+        return tuple(caution.text for caution in self._warnings if caution.applies.flat[0])
+
+    @property
+    def not_shown(self) -> str:
+        """What the first release says beside its band that it would not show; empty if nothing."""
+        return " ".join(caution.text for caution in self._beside_band if caution.applies.flat[0])
 
     def usual_warnings(self, budget: int) -> tuple[str, ...]:
         """What at least half of the releases at one of the budgets carry.
@@ -271,22 +277,65 @@ class Estimate:
         budget : int
             Which, from 0.
         """
-        return tuple(caution.text for caution in self.cautions
+        return tuple(caution.text for caution in self._warnings
                      if caution.applies[budget].mean() >= 0.5)
+
+    def usually_not_shown(self, budget: int) -> str:
+        """What releases at one of the budgets say most often that they would not show.
+
+        Parameters
+        ----------
+        budget : int
+            Which, from 0.
+
+        Returns
+        -------
+        str
+            Empty where at least half of them say nothing of the kind.
+        """
+        shares = {caution.text: caution.applies[budget].mean() for caution in self._beside_band}
+        return max(shares, key=lambda text: shares[text]) if sum(shares.values()) >= 0.5 else ""
 
     def warning_shares(self) -> tuple[tuple[str, float], ...]:
         """What releases of the first data set at the first budget carry, each with their share."""
         return tuple((caution.text, float(caution.applies[0, 0].mean()))
-                     for caution in self.cautions if caution.applies[0, 0].any())
+                     for caution in self._warnings if caution.applies[0, 0].any())
+
+    @property
+    def _warnings(self) -> list[Caution]:
+        return [caution for caution in self.cautions if not self._is_beside_band(caution)]
+
+    @property
+    def _beside_band(self) -> list[Caution]:
+        return [caution for caution in self.cautions if self._is_beside_band(caution)]
+
+    def _is_beside_band(self, caution: Caution) -> bool:
+        """What a release would not show limits its band; without one it is among the warnings."""
+        return bool(caution.low_power_for) and self.band is not None
 
     @property
     def is_doubted(self) -> NDArray[np.bool_]:
-        """Which releases carry a warning that speaks against them: (budgets, repeats, draws)."""
-        doubted = np.zeros(self.coefficients.shape[:3], dtype=bool)
-        for caution in self.cautions:
-            if caution.is_doubt:
-                doubted |= caution.applies
-        return doubted
+        """Which releases carry a warning that speaks against them: (budgets, repeats, draws).
+
+        What a release would not show does not: it is said of any data of these sizes.
+        """
+        return self._any_of(caution for caution in self.cautions if not caution.low_power_for)
+
+    def lacks_power_for(self, what: str) -> NDArray[np.bool_]:
+        """Which releases say that they would not show something: (budgets, repeats, draws).
+
+        Parameters
+        ----------
+        what : str
+            As `Caution.low_power_for` has it.
+        """
+        return self._any_of(caution for caution in self.cautions if what in caution.low_power_for)
+
+    def _any_of(self, cautions: Iterable[Caution]) -> NDArray[np.bool_]:
+        applies = np.zeros(self.coefficients.shape[:3], dtype=bool)
+        for caution in cautions:
+            applies |= caution.applies
+        return applies
 
     def values(self, grid: Array) -> Array:
         """The released curves on a grid.

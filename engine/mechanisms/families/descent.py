@@ -596,7 +596,8 @@ class NoisyGradient(Mechanism[CurveData, DescentPlan]):
         on_the_way = self._are_on_the_way(released, plans, basis, public.sizes)
         each = ((NOT_ARRIVED, on_the_way), (BEND_OR_STEP, bends),
                 (STEP_NOT_SEEN, unseen & ~bends))
-        return tuple(Caution(text, applies) for text, applies in each if applies.any())
+        return tuple(Caution(text, applies, ("steps",) if text is STEP_NOT_SEEN else ())
+                     for text, applies in each if applies.any())
 
     def _smoothing(self, plan: DescentPlan, functions: Basis, facts: PublicFacts
                    ) -> SmoothingErrors:

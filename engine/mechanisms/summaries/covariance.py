@@ -153,7 +153,7 @@ class CovarianceSummary(Summary[CurveData, ClippedCurves, CovarianceSmoothing]):
                                             public)
             for text, told in judgement.told(coefficients[k]).items():
                 applies.setdefault(text, np.zeros(coefficients.shape[:3], dtype=bool))[k] = told
-        return tuple(Caution(text, where, is_doubt=text in (FADED, SHRUNK))
+        return tuple(Caution(text, where, () if text in (FADED, SHRUNK) else ("such people",))
                      for text, where in applies.items() if where.any())
 
     def second_moments(self, records: ClippedCurves) -> Array:

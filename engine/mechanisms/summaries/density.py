@@ -220,7 +220,7 @@ class DensitySummary(Summary[SampleData, Counts, Width]):
             gathered[k] = self._is_gathered(self._on_grid(coefficients[k]), variances)
             unseen[k] = self._hides_gathering(variances)
         each = (Caution(GATHERED, gathered),
-                Caution(GATHERING_NOT_SEEN, unseen & ~gathered, is_doubt=False))
+                Caution(GATHERING_NOT_SEEN, unseen & ~gathered, ("points that gather",)))
         return tuple(caution for caution in each if caution.applies.any())
 
     def _on_grid(self, coefficients: Array) -> Array:

@@ -185,7 +185,8 @@ class MeanSummary(Summary[CurveData, ClippedCurves, Smoothing]):
         told = moved | short | bends
         each = ((NOT_FOLLOWED, moved), (SHORT_FEATURES, short), (BEND_OR_STEP, bends & ~moved),
                 (STEP_NOT_SEEN, unseen & ~told))
-        return tuple(Caution(text, applies) for text, applies in each if applies.any())
+        return tuple(Caution(text, applies, ("steps",) if text is STEP_NOT_SEEN else ())
+                     for text, applies in each if applies.any())
 
     def fold_means(self, records: ClippedCurves, fold: NDArray[np.int64],
                    earlier: Sequence[Array]) -> Array:

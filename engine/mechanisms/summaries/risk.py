@@ -182,8 +182,8 @@ class RiskSummary(Summary[SampleData, Array, Smoothing]):
             drawn_in[k], may_be[k], unseen[k] = judgement.told(
                 coefficients[k], release.variances(public, plan))
         each = (Caution(DRAWN_IN, drawn_in),
-                Caution(MAY_BE_DRAWN_IN, may_be & ~drawn_in, is_doubt=False),
-                Caution(NOT_SPREAD, unseen & ~drawn_in, is_doubt=False))
+                Caution(MAY_BE_DRAWN_IN, may_be & ~drawn_in, low_power_for=("penalties",)),
+                Caution(NOT_SPREAD, unseen & ~drawn_in, low_power_for=("clusters",)))
         return tuple(caution for caution in each if caution.applies.any())
 
     def reference(self, data: SampleData) -> Fit:

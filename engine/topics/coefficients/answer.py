@@ -35,7 +35,7 @@ class CoefficientsAnswer:
     the functions without protection, and NaN where nothing is published; `baseline` (K,) is the
     error without privacy. `warnings` are the
     cautions that releases carry, each with the share of `releases` that do; those of the first one
-    alone are in `first_warnings`.
+    alone are in `first_warnings`, and `not_shown` is what it says that it would not show.
     """
 
     data: CurveData
@@ -54,6 +54,7 @@ class CoefficientsAnswer:
     feasibility: Feasibility | None
     warnings: tuple[tuple[str, float], ...] = ()
     first_warnings: tuple[str, ...] = ()
+    not_shown: str = ""
 
     @property
     def facts(self) -> PublicFacts:
@@ -132,7 +133,7 @@ def coefficients_answer(source: Source[CurveData], mechanism: Mechanism, budget:
         tuning=estimate.tuning[0] if estimate.tuning else {},
         feasibility=mechanism.feasibility(data.sizes, (budget,)),
         warnings=estimate.warning_shares(),
-        first_warnings=estimate.warnings)
+        first_warnings=estimate.warnings, not_shown=estimate.not_shown)
 
 
 @dataclass(frozen=True)

@@ -2,7 +2,8 @@
 
 Each row repeats one scenario: data are drawn anew, released once, and the band is compared with the
 mean of the people. Where the release carries a warning it is counted apart: what is asked of a band
-is that it holds wherever it is given without one.
+is that it holds wherever it is given without one. A release that says what it would not show is
+counted apart only in rows whose data have just that: elsewhere its band is to hold all the same.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ import numpy as np
 from engine.core.random_streams import DATA_STREAM, NOISE_STREAM, generator
 from engine.core.types import Array, Budget, CurveData
 from engine.mechanisms.adaptive_mean import AdaptiveMean
+from engine.mechanisms.families.adaptive.power import NARROW_FEATURES
 from engine.simulation.metrics import coverage, integrated_squared_errors
 from engine.sources import Source
 from engine.sources.hormone_study import HormoneStudy
@@ -40,15 +42,23 @@ _CURVES: dict[str, dict[str, Any]] = {
     "four turns": {"mean": "wiggly"}, "narrow peak": {"mean": "peak"},
     "fast drop at the start": {"mean": "drop"}}
 
+# Curves with narrow features, and the numbers of people up to which functions are too few for them.
+_NARROW_UP_TO = {"four turns": 250, "narrow peak": 4000, "fast drop at the start": 4000}
+
 
 @dataclass(frozen=True)
 class CurveSetting:
-    """One scenario: what is drawn, how it is released, and at which ε; δ is 1/n²."""
+    """One scenario: what is drawn, how it is released, and at which ε; δ is 1/n².
+
+    `hard_to_see` is what the data have that a release may say it would not show, as in
+    `Caution.low_power_for`.
+    """
 
     label: str
     source: SparseCurves | HormoneStudy
     mechanism: AdaptiveMean
     epsilon: float = 1.0
+    hard_to_see: str = ""
 
     @property
     def budget(self) -> Budget:
@@ -61,7 +71,8 @@ class Row:
 
     `error` and `without_privacy` are root mean squared distances to the mean, in response units;
     `pointwise` and `simultaneous` coverage of releases without a warning, NaN where all have one,
-    with the standard errors of both.
+    with the standard errors of both. `not_shown` have no warning, but say that they would not show
+    something; they count in the coverage unless it is what the data have.
     """
 
     setting: CurveSetting
@@ -71,6 +82,7 @@ class Row:
     pointwise: float
     simultaneous: float
     warned: float
+    not_shown: float
     pointwise_error: float
     simultaneous_error: float
 
@@ -104,8 +116,9 @@ def settings() -> Iterator[CurveSetting]:
                                AdaptiveMean())
     for label, curve in _CURVES.items():
         for n, epsilon in ((250, 0.5), (250, 1.0), (1000, 1.0), (4000, 4.0)):
+            is_narrow = n <= _NARROW_UP_TO.get(label, 0)
             yield CurveSetting(label, SparseCurves(n_curves=n, n_observations_per_curve=8, **curve),
-                               AdaptiveMean(), epsilon)
+                               AdaptiveMean(), epsilon, NARROW_FEATURES if is_narrow else "")
     for epsilon in (0.5, 1.0, 3.0, 8.0):
         yield CurveSetting("hormone at yearly visits", HormoneStudy(), AdaptiveMean(), epsilon)
     yield CurveSetting("hormone at visits, unknown", HormoneStudy(),
@@ -132,13 +145,14 @@ def measured(setting: CurveSetting, repeats: int, seed: int) -> Row:
     """
     parts = [_block(setting, min(_AT_ONCE, repeats - first), seed, first)
              for first in range(0, repeats, _AT_ONCE)]
-    squared, plain, at_times, whole, warned = (np.concatenate(part)
-                                               for part in zip(*parts, strict=True))
-    clear = ~warned.astype(bool)
+    squared, plain, at_times, whole, warned, not_shown, said = (
+        np.concatenate(part) for part in zip(*parts, strict=True))
+    clear = ~(warned + said).astype(bool)
     sizes = AdaptiveMean().feasibility(setting.source.sizes, (setting.budget,)).effective_size
     return Row(setting, sizes, float(np.sqrt(squared.mean())), float(np.sqrt(plain.mean())),
                _mean(at_times[clear]), _mean(whole[clear]), float(warned.mean()),
-               standard_error(at_times[clear]), standard_error(whole[clear]))
+               float(not_shown.mean()), standard_error(at_times[clear]),
+               standard_error(whole[clear]))
 
 
 def _mean(values: Array) -> float:
@@ -157,7 +171,9 @@ def standard_error(shares: Array) -> float:
 
 
 def _block(setting: CurveSetting, repeats: int, seed: int, first: int) -> tuple[Array, ...]:
-    """Squared errors with and without privacy, coverage of both bands, warnings."""
+    """Squared errors with and without privacy, coverage of both bands, warnings; and whether
+    releases without one say that they would not show something, or what these data have.
+    """
     source: Source[CurveData] = setting.source
     data = source.draw(repeats, generator(seed, DATA_STREAM, first))
     estimate = setting.mechanism.release_many(data, [(setting.budget,)], 1,
@@ -172,8 +188,12 @@ def _block(setting: CurveSetting, repeats: int, seed: int, first: int) -> tuple[
     total, non_private = (integrated_squared_errors(each, data.truth).total
                           for each in (estimate, plain))
     assert total is not None and non_private is not None
+    warned = estimate.is_doubted
+    not_shown = np.any([caution.applies for caution in estimate.cautions if caution.low_power_for]
+                       or [np.zeros_like(warned)], axis=0)
+    told = (warned, not_shown & ~warned, estimate.lacks_power_for(setting.hard_to_see) & ~warned)
     return (total[0, :, 0], non_private[0, :, 0], *covered,
-            estimate.is_doubted[0, :, 0].astype(float))
+            *[each[0, :, 0].astype(float) for each in told])
 
 
 def as_markdown(rows: list[Row]) -> str:
@@ -185,7 +205,7 @@ def as_markdown(rows: list[Row]) -> str:
         In their order.
     """
     names = ("Design and people", "n", "m", "ε", "N", "Error", "Non-private", "Pointwise",
-             "Simultaneous", "Warned")
+             "Simultaneous", "Warned", "Not shown")
     return notes_table(names, map(_cells, rows))
 
 
@@ -211,7 +231,7 @@ def _cells(row: Row) -> Sequence[str]:
     return (row.setting.label, f"{sizes.n_curves}", f"{sizes.fewest_per_curve}",
             f"{row.setting.epsilon:g}", f"{row.effective_size:.0f}", f"{row.error:.3g}",
             f"{row.without_privacy:.3g}", share_text(row.pointwise), share_text(row.simultaneous),
-            f"{row.warned:.0%}".replace("%", " %"))
+            *(f"{share:.0%}".replace("%", " %") for share in (row.warned, row.not_shown)))
 
 
 def share_text(value: float) -> str:

@@ -102,7 +102,8 @@ class MeanAnswer:
 
     `band` is where each release itself says that the true curve plausibly lies; `planned`
     (budgets,) the error that privacy was expected to add, a distance, NaN where there is no rule;
-    `warnings` what most releases at a budget are published with.
+    `warnings` what most releases at a budget are published with, and `not_shown` what they say
+    that they would not show.
     """
 
     data: CurveData
@@ -121,6 +122,7 @@ class MeanAnswer:
     planned: Array
     band: PlausibleBand | None = None
     warnings: tuple[tuple[str, ...], ...] = ()
+    not_shown: tuple[str, ...] = ()
 
     @property
     def facts(self) -> PublicFacts:
@@ -230,7 +232,8 @@ def mean_over_budgets(source: Source[CurveData], mechanism: Mechanism, delta: fl
         planned=np.array([_planned(mechanism, data, b) for b in budgets]),
         study=(simulated_study(source, mechanism, budgets, seed) if source.is_random
                else _study_of_real_curves(estimate, non_private, len(budgets))),
-        warnings=tuple(map(estimate.usual_warnings, range(count))))
+        warnings=tuple(map(estimate.usual_warnings, range(count))),
+        not_shown=tuple(map(estimate.usually_not_shown, range(count))))
 
 
 def with_budget(steps: MeanAnswer, source: Source[CurveData], mechanism: Mechanism, seed: int,
@@ -275,7 +278,8 @@ def with_budget(steps: MeanAnswer, source: Source[CurveData], mechanism: Mechani
         band = all_put(steps.band, added.band, "low", "high", "n_functions")
     study = all_put(steps.study, added.study, "errors", "shares")
     return replace(all_put(steps, added, "budgets", "releases", "noise_low", "noise_high", "spends",
-                           "tuning", "feasibility", "planned", "warnings"), band=band, study=study)
+                           "tuning", "feasibility", "planned", "warnings", "not_shown"),
+                   band=band, study=study)
 
 
 def mean_answer(source: Source[CurveData], mechanism: Mechanism, budget: Budget, seed: int

@@ -197,9 +197,11 @@ def pictures(view: SideBySide) -> None:
 
 def _caution(method: MethodAnswer, view: SideBySide, first_said: dict[str, str]) -> None:
     """What does not suit these curves, or so few of them; the same words once only."""
-    released = dict.fromkeys(text for k in view.steps for text in method.picture.warnings[k])
+    picture = method.picture
+    released = dict.fromkeys(text for k in view.steps
+                             for text in (*picture.warnings[k], picture.not_shown[k]))
     for caution in (method.mechanism.unsuited_because(view.facts), quality.few_in_a_round(
-            method.mechanism.fewest_in_a_round(method.picture.data.sizes)), *released):
+            method.mechanism.fewest_in_a_round(picture.data.sizes)), *released):
         if caution in first_said:
             st.markdown(f":small[:material/warning: As for {first_said[caution]}.]")
         elif caution:

@@ -150,9 +150,9 @@ def limits(scene: Scene) -> None:
         _sentences(scene, "limits", lambda k: [components.Said(scene.what_limits(k))])
         _draw_steps(scene, "Parts of the error", "split", lambda k: small_charts.split_bar(
             shares[k], error_words.PARTS), 44)
-        _sentences(scene, "parts", lambda k: _key_of_parts(scene, k))
-        if scene.limit_of_band:
-            st.markdown(f":small[{scene.limit_of_band}]")
+        _sentences(scene, "parts", lambda k: [
+            *_key_of_parts(scene, k),
+            *[components.Said(text, "small") for text in [scene.limit_of_band(k)] if text]])
         if scene.knows_changes:
             _sentences(scene, "doubled", lambda k: [
                 components.Said(text) for text in [scene.if_doubled(k)] if text])

@@ -65,10 +65,12 @@ class Scene(ReleaseView):
         """The picture at the chosen budget."""
         return ask(mean_answer, self.source, self.mechanism, self.budget, self.settings.seed)
 
-    @property
-    def limit_of_band(self) -> str:
-        """What the confidence band relies on that no release can show; empty if nothing."""
-        return "" if self.answer.band is None else self.mechanism.limit_of_band(self.facts)
+    def limit_of_band(self, step: int) -> str:
+        """What the confidence band relies on that releases do not show; empty if nothing."""
+        if self.answer.band is None:
+            return ""
+        always = self.mechanism.limit_of_band(self.facts)
+        return f"{always} {self.answer.not_shown[step]}".strip()
 
     @property
     def start(self) -> components.Picked:

@@ -70,8 +70,8 @@ def estimate(view: MeanCurve) -> None:
         view.answer.band.n_functions[view.step])
     if smoothed:
         st.warning(smoothed, icon=":material/warning:")
-    if view.limit_of_band:
-        st.markdown(f":small[{view.limit_of_band}]")
+    if limit := view.limit_of_band(view.step):
+        st.markdown(f":small[{limit}]")
 
 
 def error(view: MeanCurve) -> None:

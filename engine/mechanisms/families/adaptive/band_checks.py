@@ -7,6 +7,8 @@ released, so looking for them costs nothing.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -65,8 +67,8 @@ def _last_four(centre: Array, covariance: Array) -> tuple[Array, Array]:
     return (1 + misfit / 2) * np.exp(-misfit / 2), np.linalg.norm(beyond, axis=-1)  # χ² with four
 
 
-def have_steep_ends(basis: Basis, centre: Array, covariance: Array, half_width: Array
-                    ) -> NDArray[np.bool_]:
+def have_steep_ends(basis: Basis, centre: Array, covariance: Array, half_width: Array,
+                    still_moving: float = constants.STILL_MOVING) -> NDArray[np.bool_]:
     """Whether an end would move on by several widths of the band if more coefficients told of it.
 
     How far an end lies, beyond doubt, from what the kept functions draw, times how much steeper it
@@ -82,6 +84,8 @@ def have_steep_ends(basis: Basis, centre: Array, covariance: Array, half_width: 
         Of them.
     half_width : (…)
         Of a pointwise band, averaged over the time range.
+    still_moving : float
+        Half widths by which an end moves on at least.
 
     Returns
     -------
@@ -95,7 +99,7 @@ def have_steep_ends(basis: Basis, centre: Array, covariance: Array, half_width: 
     rows = tails[:, :size]
     beyond = np.abs(centre @ rows.T) - 2 * standard_errors(covariance, rows)
     widths = np.maximum(beyond, 0.0) / half_width[..., None]
-    return np.asarray((widths * (steepening(centre) - 1) > constants.STILL_MOVING).any(axis=-1))
+    return np.asarray((widths * (steepening(centre) - 1) > still_moving).any(axis=-1))
 
 
 def tell_little_at_an_end(basis: Basis, people: SecondMoments) -> NDArray[np.bool_]:
@@ -119,18 +123,37 @@ def tell_little_at_an_end(basis: Basis, people: SecondMoments) -> NDArray[np.boo
     (…) of bool
         False where noise is too large to tell.
     """
+    return np.asarray(np.any([
+        (noise < constants.END_NOISE * expected)
+        & (variance + constants.END_SURE * noise < constants.LITTLE * expected)
+        for variance, expected, noise in short_deviations_at_ends(basis, people)], axis=0))
+
+
+def short_deviations_at_ends(basis: Basis, people: SecondMoments
+                             ) -> Iterator[tuple[Array, Array, Array]]:
+    """How much people differ, in what is short, in the first and in the last fifth of the range.
+
+    Parameters
+    ----------
+    basis : Basis
+        The r functions.
+    people : SecondMoments
+        As released, (…, r, r).
+
+    Yields
+    ------
+    variance, expected, noise : (…)
+        The variance of people's curves about their average within this fifth, the same if they
+        differed there as much as elsewhere, and the standard deviation of its noise.
+    """
     moments, stretch = people.moments, people.stretch
-    is_empty = np.zeros(moments.shape[:-2], dtype=bool)
     for first in (0.0, 1.0 - constants.END):
         rows = basis(first + constants.END * _WITHIN)
         rows = rows - rows.mean(axis=0)
         form = stretch[..., :, None] * (rows.T @ rows / len(rows)) * stretch[..., None, :]
-        variance = np.einsum("...kl,...kl->...", form, moments)
-        expected = np.einsum("...kk,...kk->...", form, moments)
-        noise = people.noise * np.sqrt((form**2).sum(axis=(-1, -2)))
-        is_empty |= ((noise < constants.END_NOISE * expected)
-                 & (variance + constants.END_SURE * noise < constants.LITTLE * expected))
-    return is_empty
+        yield (np.einsum("...kl,...kl->...", form, moments),
+               np.einsum("...kk,...kk->...", form, moments),
+               people.noise * np.sqrt((form**2).sum(axis=(-1, -2))))
 
 
 def lie_at_a_bound(curves: Array, errors: Array, half: float) -> NDArray[np.bool_]:

@@ -340,8 +340,8 @@ class Evidence:
         The releases that say anything at all.
     innovations : (plans, repeats, draws)
         Of final locations.
-    excesses : (plans, repeats, draws)
-        Of second moments over sizes.
+    excesses, excess_noise : (plans, repeats, draws)
+        Of second moments over sizes, and its standard error by noise; infinite without moments.
     sites_differ, hides_sites : (plans, repeats, draws) array of bool
         As `Located` has them.
     """
@@ -350,6 +350,7 @@ class Evidence:
     released: NDArray[np.bool_]
     innovations: Array
     excesses: Array
+    excess_noise: Array
     sites_differ: NDArray[np.bool_]
     hides_sites: NDArray[np.bool_]
 
@@ -387,6 +388,7 @@ class AdaptiveFit(Generic[E]):
         ends = np.cumsum([0, *data.sizes.n_curves_per_server])
         self.servers = [slice(int(start), int(stop)) for start, stop in pairwise(ends)]
         self.innovations, self.excesses = np.zeros((2, len(plans), data.n_repeats, draws))
+        self.excess_noise = np.full(self.excesses.shape, np.inf)
         self.kinds: dict[Hashable, list[int]] = {}  # the plans of each kind, by their numbers
         for k, plan in enumerate(plans):
             self.kinds.setdefault(plan.kind, []).append(k)
@@ -431,8 +433,9 @@ class AdaptiveFit(Generic[E]):
             for row, k in enumerate(feasible):
                 of_plan = slice(row * self.draws, (row + 1) * self.draws)
                 self.innovations[k, piece.repeats] = located.innovation[:, of_plan]
-                if located.excess is not None:
+                if located.excess is not None and located.excess_noise is not None:
                     self.excesses[k, piece.repeats] = located.excess[:, of_plan]
+                    self.excess_noise[k, piece.repeats] = located.excess_noise[:, of_plan]
         fit.covariance[[not plan.feasible for plan in self.plans]] = np.nan
         return fit
 
@@ -456,8 +459,8 @@ class AdaptiveFit(Generic[E]):
         """
         released = np.zeros(self.innovations.shape, dtype=bool)
         released[[plan.feasible for plan in self.plans]] = True
-        return Evidence(self.sizes, released, self.innovations, self.excesses, fit.sites_differ,
-                        fit.hides_sites)
+        return Evidence(self.sizes, released, self.innovations, self.excesses, self.excess_noise,
+                        fit.sites_differ, fit.hides_sites)
 
     def feasible(self, members: Sequence[int]) -> list[int]:
         """Those that release anything; the others are fitted without noise only.

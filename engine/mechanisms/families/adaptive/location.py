@@ -270,6 +270,8 @@ class Located:
     excess : (repeats, columns) or None
         By how much the released second moments are larger than released sizes say, beyond noise: a
         ratio of variances, about .8 where people are as in the reference law.
+    excess_noise : (repeats, columns) or None
+        The standard error of that ratio by noise.
     sites_differ, hides_sites : (repeats, columns) array of bool
         Whether what sites sent shows that the weights move the centre away from the mean of all
         people, and whether their noise would hide that it does.
@@ -283,6 +285,7 @@ class Located:
     innovation: Array
     people: SecondMoments | None = None
     excess: Array | None = None
+    excess_noise: Array | None = None
     sites_differ: NDArray[np.bool_] | None = None
     hides_sites: NDArray[np.bool_] | None = None
 
@@ -457,9 +460,9 @@ def _located(sites: Sequence[SiteDeviations], after: State, slope: Array, locati
              ) -> Located:
     covariance = _covariance(sites, after, slope, weights, moments, constants)
     people = None if moments is None else _people(sites, after, slope, moments, constants, law)
-    excess = None if moments is None else _excess(sites, after, slope, weights, moments)
+    excess = (None, None) if moments is None else _excess(sites, after, slope, weights, moments)
     return Located(after.centre, covariance, weights.mean(axis=-1),
-                   *_parts(sites, after, locations, weights), after.innovation, people, excess,
+                   *_parts(sites, after, locations, weights), after.innovation, people, *excess,
                    *_away_from_all(sites, after, slope, locations, weights, covariance))
 
 
@@ -672,13 +675,14 @@ def _moments_of_average(sites: Sequence[SiteDeviations], weights: Array, sent: S
 
 
 def _excess(sites: Sequence[SiteDeviations], state: State, slope: Array, weights: Array, sent: Sent
-            ) -> Array:
-    """Variance by second moments, less two standard errors, over that by sizes."""
+            ) -> tuple[Array, Array]:
+    """Variance by second moments, less two standard errors, over that by sizes; and one error."""
     moments, variance = _moments_of_average(sites, weights, sent)
     total = np.trace(moments, axis1=-2, axis2=-1)
     error = np.sqrt(np.trace(variance, axis1=-2, axis2=-1))
     by_size = (_sampling(sites, state, weights) * (slope / state.shape) ** 2).sum(axis=-1)
-    return np.asarray((total - 2 * error) / np.maximum(by_size, _NO_ZERO))
+    by_size = np.maximum(by_size, _NO_ZERO)
+    return np.asarray((total - 2 * error) / by_size), np.asarray(error / by_size)
 
 
 def _shrink_towards(expected: Array, measured: Array, variance: Array) -> Array:

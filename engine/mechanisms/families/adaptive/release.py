@@ -9,6 +9,7 @@ from functools import partial
 from typing import Any, Generic, TypeVar
 
 import numpy as np
+from numpy.typing import NDArray
 
 from engine.core.registry import param
 from engine.core.types import (
@@ -25,6 +26,7 @@ from engine.core.types import (
     Sizes,
 )
 from engine.mechanisms.base import Mechanism, one_per_server
+from engine.mechanisms.families.adaptive import band_checks, power
 from engine.mechanisms.families.adaptive.constants import LONG_TAILS as LONG_TAILS_FROM
 from engine.mechanisms.families.adaptive.constants import SHARES, SHARES_NO_BAND, most_innovation
 from engine.mechanisms.families.adaptive.fits import AdaptiveFit, AdaptivePlan, Evidence
@@ -220,6 +222,40 @@ class AdaptiveRelease(Mechanism[CurveData, A], Generic[A, E]):
         float or (plans, repeats, draws)
         """
         return LONG_TAILS_FROM
+
+    def narrow_features(self, facts: PublicFacts, plans: Sequence[A], band: Band,
+                        half_width: Array) -> tuple[NDArray[np.bool_], ...]:
+        """What releases tell of features that their functions are too few for.
+
+        Parameters
+        ----------
+        facts : PublicFacts
+            Stated facts.
+        plans : sequence of AdaptivePlan
+            One for each budget.
+        band : Band
+            Of the releases.
+        half_width : (plans, repeats, draws[, functions])
+            Of pointwise bands, averaged over the time range.
+
+        Returns
+        -------
+        finer, steep, hidden : (plans, repeats, draws) array of bool
+            Whether some function has details that are too fine, or an end that is too steep, and
+            whether such features would be told of too rarely.
+        """
+        told = np.zeros((3, *half_width.shape), dtype=bool)
+        for k, plan in enumerate(plans):
+            if plan.feasible:
+                part = slice(plan.size)
+                functions = self.functions(plan.size, facts)
+                covariance = band.covariance[k, ..., part, part]
+                check = (functions, band.centre[k, ..., part], covariance, half_width[k])
+                told[:, k] = (band_checks.have_finer_detail(*check),
+                              band_checks.have_steep_ends(*check),
+                              power.hides_narrow_features(functions, covariance, half_width[k],
+                                                          facts.value_half_width))
+        return tuple(np.asarray(told.reshape(*told.shape[:4], -1).any(axis=-1)))
 
     # -- releases ---------------------------------------------------------------------------
 

@@ -50,5 +50,5 @@ def with_left_out(fit: Fit, deviations: Sequence[float], sparsity: int) -> Fit:
     smallest = np.sort(sizes, axis=-1)[..., -min(sparsity, d)]
     least = max(chance_limit(d), math.sqrt(sparsity)) * np.array(deviations)
     may = (smallest > least[:, None, None]) & (sparsity < d)
-    more = (Caution(MORE_MAY_MATTER, may, is_doubt=False),) if may.any() else ()
+    more = (Caution(MORE_MAY_MATTER, may, low_power_for=("further entries",)),) if may.any() else ()
     return replace(fit, cautions=(*fit.cautions, *more))
