@@ -86,7 +86,7 @@ class CovariateCoverage:
     error_ratio : float
         Mean integrated squared error over that of least squares, largest among the functions.
     pointwise, simultaneous : float
-        Coverage of 95 % bands for the best function in the basis, lowest among the functions.
+        Coverage of the true functions by 95 % bands, lowest among them.
     pointwise_unwarned, simultaneous_unwarned : float
         The same among functions of releases without a warning; NaN where all have one.
     pointwise_error, simultaneous_error : float

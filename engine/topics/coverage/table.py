@@ -36,6 +36,11 @@ _DESIGNS: dict[str, dict[str, Any]] = {
     "common times": {"times": "common"}}
 _PEOPLE = {"two groups": "groups", "5 % outliers": "outliers", "exponential levels": "skewed",
            "heavy tails": "heavy"}
+_BOTH: tuple[tuple[str, str, dict[str, Any]], ...] = (
+    ("windows of a fifth, two groups", "groups", _DESIGNS["windows of a fifth"]),
+    ("visits a tenth apart, exponential levels", "skewed", {"times": "visits", "time_span": 0.1}),
+    ("times mostly early, 5 % outliers", "outliers", _DESIGNS["times mostly early"]),
+    ("common times, two groups", "groups", _DESIGNS["common times"]))
 _CURVES: dict[str, dict[str, Any]] = {
     "steep start": {"mean": "growth"},
     "straight line": {"mean": "line", "value_low": -5.0, "value_high": 5.0},
@@ -114,6 +119,9 @@ def settings() -> Iterator[CurveSetting]:
         for n in (250, 1000, 4000):
             yield CurveSetting(label, replace(_curves(8), n_curves=n, deviation_tails=law),
                                AdaptiveMean())
+    for label, law, design in _BOTH:
+        yield CurveSetting(label, replace(_curves(6), deviation_tails=law, **design),
+                           AdaptiveMean(), 4.0)
     for label, curve in _CURVES.items():
         for n, epsilon in ((250, 0.5), (250, 1.0), (1000, 1.0), (4000, 4.0)):
             is_narrow = n <= _NARROW_UP_TO.get(label, 0)
@@ -145,11 +153,12 @@ def measured(setting: CurveSetting, repeats: int, seed: int) -> Row:
     """
     parts = [_block(setting, min(_AT_ONCE, repeats - first), seed, first)
              for first in range(0, repeats, _AT_ONCE)]
-    squared, plain, at_times, whole, warned, not_shown, said = (
+    squared, plain, before_noise, at_times, whole, warned, not_shown, said = (
         np.concatenate(part) for part in zip(*parts, strict=True))
     clear = ~(warned + said).astype(bool)
     sizes = AdaptiveMean().feasibility(setting.source.sizes, (setting.budget,)).effective_size
-    return Row(setting, sizes, float(np.sqrt(squared.mean())), float(np.sqrt(plain.mean())),
+    non_private = min(plain.mean(), before_noise.mean())
+    return Row(setting, sizes, float(np.sqrt(squared.mean())), float(np.sqrt(non_private)),
                _mean(at_times[clear]), _mean(whole[clear]), float(warned.mean()),
                float(not_shown.mean()), standard_error(at_times[clear]),
                standard_error(whole[clear]))
@@ -171,8 +180,9 @@ def standard_error(shares: Array) -> float:
 
 
 def _block(setting: CurveSetting, repeats: int, seed: int, first: int) -> tuple[Array, ...]:
-    """Squared errors with and without privacy, coverage of both bands, warnings; and whether
-    releases without one say that they would not show something, or what these data have.
+    """Squared errors of releases, of least squares, and of releases before noise is added; coverage
+    of both bands, warnings; and whether releases without one say that they would not show
+    something, or what these data have.
     """
     source: Source[CurveData] = setting.source
     data = source.draw(repeats, generator(seed, DATA_STREAM, first))
@@ -185,14 +195,14 @@ def _block(setting: CurveSetting, repeats: int, seed: int, first: int) -> tuple[
         inside = coverage(replace(estimate, band=replace(estimate.band, kind=kind)), data.truth)
         assert inside is not None
         covered.append(inside.of_curve[0, :, 0])
-    total, non_private = (integrated_squared_errors(each, data.truth).total
-                          for each in (estimate, plain))
-    assert total is not None and non_private is not None
+    before_noise = replace(estimate, coefficients=estimate.unprotected[:, :, None])
+    squared = [integrated_squared_errors(each, data.truth).total
+               for each in (estimate, plain, before_noise)]
     warned = estimate.is_doubted
     not_shown = np.any([caution.applies for caution in estimate.cautions if caution.low_power_for]
                        or [np.zeros_like(warned)], axis=0)
     told = (warned, not_shown & ~warned, estimate.lacks_power_for(setting.hard_to_see) & ~warned)
-    return (total[0, :, 0], non_private[0, :, 0], *covered,
+    return (*[errors[0, :, 0] for errors in squared if errors is not None], *covered,
             *[each[0, :, 0].astype(float) for each in told])
 
 
