@@ -300,6 +300,7 @@ def planned(source: Source[Data], mechanism: Mechanism, budget: Budget, name: st
         If it may not be published, or the name cannot be one.
     """
     name = checked_name(name)
+    certified.check_finite(budget)
     _check_variables(mechanism, source.facts)
     return ReleasePlan.of(source, mechanism, budget, name, unit_of(source, mechanism),
                    _request(source, mechanism, budget, name), forecast)

@@ -47,6 +47,7 @@ UNITS_OF_DAY = ("hours", "minutes", "seconds")
 COMPACT_CLOCK = re.compile(r"(?:[01][0-9]|2[0-3])[0-5][0-9]")
 """A clock time without a colon; other numbers have four digits, too."""
 _LEAST_STEP = 5  # minutes between clock times without a colon, which might be ids otherwise
+_FEW_TIMES = 4  # from which equal distances are no chance
 _MANY_TIMES, _MANY_HOURS = 30, 10  # of which none has minutes beyond 59
 _SAMPLE = 2000  # cells from which the kind is told
 PERCENT = "percent signs left out: 12 % is 12"
@@ -183,10 +184,12 @@ def with_colons(names: Sequence[str]) -> dict[str, str]:
 
 def _are_compact_clock_times(known: Array) -> bool:
     """Whether whole numbers are clock times: equally far apart as such alone, or many of them."""
-    distinct = np.unique(known)
-    hours, minutes = np.divmod(distinct, 100)
-    if distinct[0] < 0 or distinct[-1] > 2400 or (minutes >= 60).any() or len(distinct) < 4:
+    if known.min() < 0 or known.max() > 2400 or (known % 100 >= 60).any():
         return False
+    distinct = np.unique(known)
+    if len(distinct) < _FEW_TIMES:
+        return False
+    hours, minutes = np.divmod(distinct, 100)
     steps, as_numbers = np.diff(60 * hours + minutes), np.diff(distinct)
     is_regular = steps.min() == steps.max() and as_numbers.min() != as_numbers.max()
     return bool(is_regular or (len(distinct) >= _MANY_TIMES and (minutes % 50 != 0).any()

@@ -168,6 +168,12 @@ def check_records(features: Array, responses: Array | None, facts: PublicFacts) 
         _check_share(responses, None, _Range(
             uncapital(facts.value_name) or "the response", facts.value_low, facts.value_high,
             facts.value_unit, "value_low"), _OTHER_COLUMN)
+        is_class = np.isin(responses, (facts.value_low, facts.value_high))
+        if facts.two_classes and (n_others := int((~is_class & np.isfinite(responses)).sum())):
+            raise InputError(
+                f"{n_others:,} of {len(responses):,} responses are neither {facts.value_low:g} nor "
+                f"{facts.value_high:g}, which are stated to be the two classes.", field="value_low",
+                hint="State both classes as the bounds of the response, or that it is a number.")
 
 
 def check_numbers(numbers: Array, facts: PublicFacts) -> None:
@@ -311,9 +317,10 @@ def remarks_on_codes(numbers: Array, low: float, high: float, name: str) -> list
         What the numbers are.
     """
     codes = [f"{code:g}" for code in lonely_codes(numbers, 0.0) if low <= code <= high]
-    return [f"{' and '.join(codes)} among the numbers of {name or 'values'} may stand for missing "
-            "ones: far from all others, in several cells. If so, leave those cells empty in the "
-            "file."] * bool(codes)
+    stands = "stands" if len(codes) == 1 else "stand"
+    return [f"{' and '.join(codes)} {stands} in several cells of {name or 'values'}, far from all "
+            "other numbers, and may mean that a number is missing. If so, leave those cells empty "
+            "in the file."] * bool(codes)
 
 
 def lonely_codes(numbers: Array, distance: float) -> list[float]:
