@@ -33,6 +33,7 @@ _REPEATED_CODES = (99.9, 999.9, *(sign * float(digit * n) for sign in (1, -1) fo
 """Those that may have been observed as well, so that they tell only by how they occur."""
 _AS_LARGE = 0.5  # of a code, from which another number below shows that it may be none
 _NEAR = 0.4  # of a code, within which another number shows that it may be none
+_GAP, _MANY = 0.1, 20  # of a range beside 0, and other numbers: kinds and counts are no such ones
 _LEAST_OF_TIMES = 100.0  # a visit of many people may well be at 9 or 99, beyond what was planned
 _SEVERAL = 2  # cells with exactly the same code
 _OTHER_COLUMN = ("Check the unit: state bounds in the unit of the file, or choose the column that "
@@ -317,10 +318,34 @@ def remarks_on_codes(numbers: Array, low: float, high: float, name: str) -> list
         What the numbers are.
     """
     codes = [f"{code:g}" for code in lonely_codes(numbers, 0.0) if low <= code <= high]
+    if low <= 0 and _is_lonely_zero(numbers, _GAP * (high - low)):
+        codes.append("0")
     stands = "stands" if len(codes) == 1 else "stand"
     return [f"{' and '.join(codes)} {stands} in several cells of {name or 'values'}, far from all "
             "other numbers, and may mean that a number is missing. If so, leave those cells empty "
             "in the file."] * bool(codes)
+
+
+def remarks_on_covariates(covariates: Array, facts: PublicFacts) -> list[str]:
+    """The same of each covariate, or feature.
+
+    Parameters
+    ----------
+    covariates : (n, d)
+        In the order of the covariates of `facts`; a missing one is NaN.
+    facts : PublicFacts
+        With their stated ranges.
+    """
+    return [remark for column, stated in zip(covariates.T, facts.covariates, strict=True)
+            for remark in remarks_on_codes(column, stated.low, stated.high, stated.name)]
+
+
+def _is_lonely_zero(numbers: Array, distance: float) -> bool:
+    """Whether 0 stands in several cells, and no other of many numbers within a distance of it."""
+    if np.count_nonzero(numbers == 0) < _SEVERAL:
+        return False
+    others = np.abs(numbers[np.isfinite(numbers) & (numbers != 0)])
+    return bool(len(others) and others.min() > distance and len(np.unique(others)) >= _MANY)
 
 
 def lonely_codes(numbers: Array, distance: float) -> list[float]:
@@ -335,7 +360,7 @@ def lonely_codes(numbers: Array, distance: float) -> list[float]:
     """
     is_code = np.isin(numbers, _REPEATED_CODES)
     codes, counts = np.unique(numbers[is_code], return_counts=True)
-    others = numbers[~is_code & np.isfinite(numbers)]
-    return [code for code, count in zip(codes.tolist(), counts.tolist(), strict=True)
-            if count >= _SEVERAL and len(others) and (
-                np.abs(others - code).min() >= max(distance, _NEAR * abs(code)))]
+    repeated = codes[counts >= _SEVERAL].tolist()
+    others = numbers[~is_code & np.isfinite(numbers)] if repeated else numbers[:0]
+    return [code for code in repeated if len(others) and (
+        np.abs(others - code).min() >= max(distance, _NEAR * abs(code)))]
