@@ -191,9 +191,11 @@ def _are_compact_clock_times(known: Array) -> bool:
         return False
     hours, minutes = np.divmod(distinct, 100)
     steps, as_numbers = np.diff(60 * hours + minutes), np.diff(distinct)
-    is_regular = steps.min() == steps.max() and as_numbers.min() != as_numbers.max()
+    n_hours = len(np.unique(hours))
+    is_regular = steps.min() == steps.max() and as_numbers.min() != as_numbers.max() and (
+        n_hours > 2 or distinct[0] >= 100)  # 0, 10, …, 50, 100 may be minutes
     return bool(is_regular or (len(distinct) >= _MANY_TIMES and (minutes % 50 != 0).any()
-                               and len(np.unique(hours)) >= _MANY_HOURS))
+                               and n_hours >= _MANY_HOURS))
 
 
 def check_not_compact(numbers: Array, column: str) -> None:
