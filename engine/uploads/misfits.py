@@ -35,6 +35,7 @@ _AS_LARGE = 0.5  # of a code, from which another number below shows that it may 
 _NEAR = 0.4  # of a code, within which another number shows that it may be none
 _GAP, _MANY = 0.1, 20  # of a range beside 0, and other numbers: kinds and counts are no such ones
 _LEAST_OF_TIMES = 100.0  # a visit of many people may well be at 9 or 99, beyond what was planned
+_MOST_OF_A_SHARE = 10.0  # percent, up to which numbers may all be below 1
 _SEVERAL = 2  # cells with exactly the same code
 _OTHER_COLUMN = ("Check the unit: state bounds in the unit of the file, or choose the column that "
                  "was meant.")
@@ -262,6 +263,7 @@ def _share_outside(numbers: Array, counts: Integers, stated: _Range) -> float:
 def _check_share(numbers: Array, counts: Integers | None, stated: _Range, hint: str) -> None:
     """Refuse numbers of people, `counts` of each or one of each, of whom most lie outside."""
     _refuse_codes(numbers, stated)
+    _refuse_shares(numbers, stated)
     each = np.ones(len(numbers), dtype=np.int64) if counts is None else counts
     outside = _share_outside(numbers, each, stated)
     if outside > MAX_OUTSIDE:
@@ -271,6 +273,18 @@ def _check_share(numbers: Array, counts: Integers | None, stated: _Range, hint: 
                  f"{share[0].upper()}{share[1:]}")
         raise InputError(f"{whose} observations lie outside the stated range of {stated.name}, "
                          f"{bounds}.", field=stated.field, hint=hint)
+
+
+def _refuse_shares(numbers: Array, stated: _Range) -> None:
+    """Refuse shares (N,) where percent are stated: workbooks keep 12 % as 0.12."""
+    known = numbers[np.isfinite(numbers)]
+    if (known_unit(stated.unit) == "%" and stated.high > _MOST_OF_A_SHARE and len(known)
+            and np.abs(known).max() <= 1 and (known != np.floor(known)).any()):
+        raise InputError(
+            f"All numbers of {stated.name} lie between −1 and 1, and the stated range is "
+            f"{stated.low:g} to {stated.high:g} %: they seem to be shares.", field=stated.field,
+            hint="State a range such as 0 to 1 without a unit, or write percent in the file. If "
+            "they are below 1 %, state a range that is not so wide.")
 
 
 def _refuse_codes(numbers: Array, stated: _Range) -> None:

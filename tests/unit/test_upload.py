@@ -642,6 +642,14 @@ def test_rows_that_a_filter_hides_are_read_and_pointed_out():
     assert noted(curves_of(workbook), "1 hidden row read as well") and curves_of(workbook).n_curves == 2
 
 
+def test_shares_are_no_percent():
+    content = files.rows("\n".join(f"p{k},{time},0.{12 + k}" for k in range(6) for time in (2, 5)))
+    stated = STATED | {"value_low": 0, "value_high": 100}
+    assert Upload(curves=curves_of(content), declared=declare(**stated)).curves.n_curves == 6
+    with pytest.raises(InputError, match="seem to be shares"):
+        Upload(curves=curves_of(content), declared=declare(**stated, value_unit="%"))
+
+
 def test_dates_that_a_spreadsheet_shows_as_numbers_are_recognised():
     content = files.rows("\n".join(f"p{k},{43836 + k},{80 + k}" for k in range(6)))
     with pytest.raises(InputError, match="format their column as dates"):
