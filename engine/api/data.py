@@ -22,6 +22,7 @@ from engine.uploads.design import StatedDesign
 from engine.uploads.facts import declare
 from engine.uploads.layout import suggest_layout
 from engine.uploads.limits import MAX_BYTES
+from engine.uploads.misfits import check_named_units
 from engine.uploads.reading import read_file
 
 Ends = tuple[float, float]
@@ -93,6 +94,8 @@ def read_curves(data: str | Path | pd.DataFrame, columns: Mapping[str, Any] | No
     stated = design if isinstance(design, StatedDesign) else record(StatedDesign, design, "design")
     facts = declare(*values, *times, origin, covariates, design=stated, observations=observations,
                     symmetric=symmetric, **words)
+    check_named_units([(curves.time_column, facts.time_unit),
+                       (curves.value_column, facts.value_unit)])
     return uploaded.Upload(curves=curves, declared=facts)
 
 

@@ -277,9 +277,24 @@ def _check_people(data: Data) -> None:
                          field="people", hint="Publish about more of them.")
 
 
-def _check_budget(budget: Budget, n: int) -> None:
+def check_finite(budget: Budget) -> None:
+    """Refuse a budget without privacy.
+
+    Parameters
+    ----------
+    budget : Budget
+
+    Raises
+    ------
+    InputError
+        If its ε is infinite.
+    """
     if not budget.is_private:
         raise InputError("A release needs a finite ε.", field="epsilon")
+
+
+def _check_budget(budget: Budget, n: int) -> None:
+    check_finite(budget)
     if budget.delta >= 1 / n:
         raise InputError(f"δ must be below 1/n = {1 / n:.3g}; got {budget.delta:g}.", field="delta",
                          hint=f"The default is 1/n² = {1 / n**2:.2g}.")

@@ -300,6 +300,7 @@ def planned(source: Source[Data], mechanism: Mechanism, budget: Budget, name: st
         If it may not be published, or the name cannot be one.
     """
     name = checked_name(name)
+    certified.check_finite(budget)
     _check_variables(mechanism, source.facts)
     return ReleasePlan.of(source, mechanism, budget, name, unit_of(source, mechanism),
                    _request(source, mechanism, budget, name), forecast)
@@ -395,7 +396,8 @@ def _with_facts(request: Mapping[str, Any], facts: PublicFacts, mechanism: Mecha
 def _request(source: Source[Data], mechanism: Mechanism, budget: Budget, name: str
              ) -> dict[str, Any]:
     """The same settings for the command line: a new release of it has new noise and is charged."""
-    where = ({"data": {"file": "YOUR FILE"}} if source.facts.is_upload else
+    several = {"several": "keep"} if source.is_of_rows else {}
+    where = ({"data": {"file": "YOUR FILE", **several}} if source.facts.is_upload else
              {"source": {"key": source.key, "parameters": source.values()}})
     return {"version": 1, "name": f"{name} again"[:LONGEST_NAME], **where,
             "mechanism": {"key": mechanism.key, "parameters": mechanism.changed()},

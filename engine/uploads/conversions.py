@@ -31,10 +31,14 @@ _CLOCK = (r"(?P<hour>[01]?[0-9]|2[0-4]):(?P<minute>[0-5][0-9])"
 _ELAPSED = (r"(?P<hour>[0-9]{1,4}):(?P<minute>[0-5][0-9])"
             r"(?::(?P<second>[0-5][0-9](?:\.[0-9]{1,9})?))?")
 _TAIL = rf"(?:[t ]\s*{_CLOCK}z?)?$"
-_ISO = rf"^(?P<year>[0-9]{{4}})-(?P<month>[0-9]{{1,2}})-(?P<day>[0-9]{{1,2}}){_TAIL}"
+_ISO = rf"^(?P<year>[0-9]{{4}})[-/](?P<month>[0-9]{{1,2}})[-/](?P<day>[0-9]{{1,2}}){_TAIL}"
 _DOTTED = rf"^(?P<day>[0-9]{{1,2}})\.(?P<month>[0-9]{{1,2}})\.(?P<year>[0-9]{{4}}){_TAIL}"
 _SLASHED = (r"^(?P<first>[0-9]{1,2})[/-](?P<other>[0-9]{1,2})[/-](?P<year>[0-9]{4})" + _TAIL)
-_IN_NAMES = re.compile(r"[0-9]{4}-[0-9]|[0-9]{1,2}\.[0-9]{1,2}\.[0-9]{4}|[0-9]{1,2}:[0-9]{2}")
+_MONTHS = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
+_NAMED = (rf"^(?P<day>[0-9]{{1,2}})[ -]?(?P<word>{'|'.join(_MONTHS)})"
+          r"(?:uary|ruary|ch|il|e|y|ust|t|tember|ober|ember)?[ -]?(?P<year>[0-9]{4})"
+          rf"(?:[t :]\s*{_CLOCK})?$")
+_IN_NAMES = re.compile(r"[0-9]{4}[-/][0-9]|[0-9]{1,2}\.[0-9]{1,2}\.[0-9]{4}|[0-9]{1,2}:[0-9]{2}")
 
 ASK = ("They may be day/month/year or month/day/year: say which, or write them as 2024-03-31.")
 HOURS_IN = {"seconds": 1 / 3600, "minutes": 1 / 60, "hours": 1.0, "days": 24.0, "weeks": 168.0,
@@ -47,6 +51,7 @@ UNITS_OF_DAY = ("hours", "minutes", "seconds")
 COMPACT_CLOCK = re.compile(r"(?:[01][0-9]|2[0-3])[0-5][0-9]")
 """A clock time without a colon; other numbers have four digits, too."""
 _LEAST_STEP = 5  # minutes between clock times without a colon, which might be ids otherwise
+_FEW_TIMES = 4  # from which equal distances are no chance
 _MANY_TIMES, _MANY_HOURS = 30, 10  # of which none has minutes beyond 59
 _SAMPLE = 2000  # cells from which the kind is told
 PERCENT = "percent signs left out: 12 % is 12"
@@ -183,14 +188,18 @@ def with_colons(names: Sequence[str]) -> dict[str, str]:
 
 def _are_compact_clock_times(known: Array) -> bool:
     """Whether whole numbers are clock times: equally far apart as such alone, or many of them."""
-    distinct = np.unique(known)
-    hours, minutes = np.divmod(distinct, 100)
-    if distinct[0] < 0 or distinct[-1] > 2400 or (minutes >= 60).any() or len(distinct) < 4:
+    if known.min() < 0 or known.max() > 2400 or (known % 100 >= 60).any():
         return False
+    distinct = np.unique(known)
+    if len(distinct) < _FEW_TIMES:
+        return False
+    hours, minutes = np.divmod(distinct, 100)
     steps, as_numbers = np.diff(60 * hours + minutes), np.diff(distinct)
-    is_regular = steps.min() == steps.max() and as_numbers.min() != as_numbers.max()
+    n_hours = len(np.unique(hours))
+    is_regular = steps.min() == steps.max() and as_numbers.min() != as_numbers.max() and (
+        n_hours > 2 or distinct[0] >= 100)  # 0, 10, …, 50, 100 may be minutes
     return bool(is_regular or (len(distinct) >= _MANY_TIMES and (minutes % 50 != 0).any()
-                               and len(np.unique(hours)) >= _MANY_HOURS))
+                               and n_hours >= _MANY_HOURS))
 
 
 def check_not_compact(numbers: Array, column: str) -> None:
@@ -293,6 +302,11 @@ def _dotted(text: pa.Array, dates: Dates) -> Converted:
     return Converted(_read(_DOTTED, text, dates), f"day.month.year: {dates.words}", Kind.DATES)
 
 
+def _named(text: pa.Array, dates: Dates) -> Converted:
+    """Dates with the English name of a month, as SAS writes them: 01JAN2020, 1 March 2024."""
+    return Converted(_read(_NAMED, text, dates), f"day, month, year: {dates.words}", Kind.DATES)
+
+
 def _slashed(text: pa.Array, dates: Dates) -> Converted:
     """Dates whose first number is the day or the month, as was said or as only one order allows."""
     orders = {order: _read(_SLASHED, text, dates, order) for order in (True, False)}
@@ -306,7 +320,7 @@ def _slashed(text: pa.Array, dates: Dates) -> Converted:
     return Converted(orders[order], words[order], Kind.DATES)
 
 
-_KINDS = (_percentages, _clock_times, _iso, _dotted, _slashed)
+_KINDS = (_percentages, _clock_times, _iso, _dotted, _slashed, _named)
 
 
 def _read(pattern: str, text: pa.Array, dates: Dates, day_first: bool = True) -> Array:
@@ -322,6 +336,9 @@ def _read(pattern: str, text: pa.Array, dates: Dates, day_first: bool = True) ->
     fits &= ~wrong & ((hours <= 24) | bool(dates.elapsed))
     if "year" not in parts:
         return np.where(fits, hours / HOURS_IN[dates.unit_of(Kind.CLOCK)], np.nan)
+    if "word" in parts:
+        months = pc.index_in(pc.struct_field(groups, "word"), value_set=pa.array(_MONTHS))
+        parts["month"] = _floats(months.fill_null(0)) + 1
     if "first" in parts:
         names = ("first", "other") if day_first else ("other", "first")
         parts["day"], parts["month"] = (parts[name] for name in names)
@@ -361,7 +378,7 @@ def _halves(groups: pa.Array) -> NDArray[np.object_]:
 
 def _whole(groups: pa.Array, name: str) -> Array:
     """One part of every cell as a number; 0 where there is none."""
-    if name == "half":
+    if name in ("half", "word"):
         return np.zeros(len(groups))
     part = pc.struct_field(groups, name).fill_null("0")
     return _floats(pc.if_else(pc.equal(part, ""), "0", part))

@@ -41,7 +41,12 @@ from engine.uploads.design import moved_to_common
 from engine.uploads.doubts import doubts, doubts_of_bounds, doubts_of_people, doubts_of_period
 from engine.uploads.groups import groups_of_curves
 from engine.uploads.layout import FEW_TIMES, KINDS, Layout, check_roles
-from engine.uploads.misfits import check_covariates, check_fit, remarks_on_codes
+from engine.uploads.misfits import (
+    check_covariates,
+    check_fit,
+    remarks_on_codes,
+    remarks_on_covariates,
+)
 from engine.uploads.regressors import check_regressors
 from engine.uploads.source import UploadedData
 from engine.uploads.spellings import check_kinds, check_spellings
@@ -614,7 +619,8 @@ class Upload(UploadedData[CurveData]):
             f"{counted(covariates, 'number')} of columns that may explain the curves lay outside "
             "what you stated: moved to the nearest bound.": covariates}
         return [*(remark for remark, count in applies.items() if count), *remarks_on_codes(
-            self.curves.values, stated.value_low, stated.value_high, uncapital(stated.value_name))]
+            self.curves.values, stated.value_low, stated.value_high, uncapital(stated.value_name)),
+            *remarks_on_covariates(self.covariates, stated)]
 
     @property
     def n_clipped(self) -> ClippedInCurves:

@@ -52,6 +52,7 @@ from engine.uploads.traces import TELLING, traces_of_ids
 
 MAX_CODES = 100  # texts of a column of codes; a column with more holds something else
 OR = " or "  # between the texts of a label, which are one cause
+_FEW_OTHERS = 0.1  # a share of people whose group may be missing or misspelled
 _SAYS_SO = {"1", "1.0", "yes", "y", "true", "t", "x", "censored"}
 _UNKNOWN = -1  # a status that is no stated code
 _FIRST_DAY = "1970-01-01"  # from which both dates of a duration are counted
@@ -285,7 +286,7 @@ def read_events(table: Table, columns: EventColumns) -> EventTable:
         If a column is missing or has two roles, the times hold no number at all or numbers in
         another form, such as 1,095, dates are ambiguous or have no start, no stated text is in its
         column or another spelling of one, somebody has several times that are no intervals one
-        after the other, or there are too few or too many rows.
+        after the other, many are in neither group, or there are too few or too many rows.
 
     Examples
     --------
@@ -320,6 +321,10 @@ def read_events(table: Table, columns: EventColumns) -> EventTable:
     group = None
     if columns.group is not None:
         others = int((codes < 1).sum())
+        if others > max(1, _FEW_OTHERS * len(codes)):
+            raise InputError(f"{others:,} of {len(codes):,} people are in neither group, and would "
+                             f"count in “{shortened(columns.groups[0])}”.", field="groups",
+                             hint="Leave those of further groups out of the file.")
         if others:
             notes.append(f"in neither group: {others:,} people, who count in "
                          f"“{shortened(columns.groups[0])}”")

@@ -33,7 +33,9 @@ _REPEATED_CODES = (99.9, 999.9, *(sign * float(digit * n) for sign in (1, -1) fo
 """Those that may have been observed as well, so that they tell only by how they occur."""
 _AS_LARGE = 0.5  # of a code, from which another number below shows that it may be none
 _NEAR = 0.4  # of a code, within which another number shows that it may be none
+_GAP, _MANY = 0.1, 20  # of a range beside 0, and other numbers: kinds and counts are no such ones
 _LEAST_OF_TIMES = 100.0  # a visit of many people may well be at 9 or 99, beyond what was planned
+_MOST_OF_A_SHARE = 10.0  # percent, up to which numbers may all be below 1
 _SEVERAL = 2  # cells with exactly the same code
 _OTHER_COLUMN = ("Check the unit: state bounds in the unit of the file, or choose the column that "
                  "was meant.")
@@ -168,6 +170,12 @@ def check_records(features: Array, responses: Array | None, facts: PublicFacts) 
         _check_share(responses, None, _Range(
             uncapital(facts.value_name) or "the response", facts.value_low, facts.value_high,
             facts.value_unit, "value_low"), _OTHER_COLUMN)
+        is_class = np.isin(responses, (facts.value_low, facts.value_high))
+        if facts.two_classes and (n_others := int((~is_class & np.isfinite(responses)).sum())):
+            raise InputError(
+                f"{n_others:,} of {len(responses):,} responses are neither {facts.value_low:g} nor "
+                f"{facts.value_high:g}, which are stated to be the two classes.", field="value_low",
+                hint="State both classes as the bounds of the response, or that it is a number.")
 
 
 def check_numbers(numbers: Array, facts: PublicFacts) -> None:
@@ -255,6 +263,7 @@ def _share_outside(numbers: Array, counts: Integers, stated: _Range) -> float:
 def _check_share(numbers: Array, counts: Integers | None, stated: _Range, hint: str) -> None:
     """Refuse numbers of people, `counts` of each or one of each, of whom most lie outside."""
     _refuse_codes(numbers, stated)
+    _refuse_shares(numbers, stated)
     each = np.ones(len(numbers), dtype=np.int64) if counts is None else counts
     outside = _share_outside(numbers, each, stated)
     if outside > MAX_OUTSIDE:
@@ -264,6 +273,18 @@ def _check_share(numbers: Array, counts: Integers | None, stated: _Range, hint: 
                  f"{share[0].upper()}{share[1:]}")
         raise InputError(f"{whose} observations lie outside the stated range of {stated.name}, "
                          f"{bounds}.", field=stated.field, hint=hint)
+
+
+def _refuse_shares(numbers: Array, stated: _Range) -> None:
+    """Refuse shares (N,) where percent are stated: workbooks keep 12 % as 0.12."""
+    known = numbers[np.isfinite(numbers)]
+    if (known_unit(stated.unit) == "%" and stated.high > _MOST_OF_A_SHARE and len(known)
+            and np.abs(known).max() <= 1 and (known != np.floor(known)).any()):
+        raise InputError(
+            f"All numbers of {stated.name} lie between −1 and 1, and the stated range is "
+            f"{stated.low:g} to {stated.high:g} %: they seem to be shares.", field=stated.field,
+            hint="State a range such as 0 to 1 without a unit, or write percent in the file. If "
+            "they are below 1 %, state a range that is not so wide.")
 
 
 def _refuse_codes(numbers: Array, stated: _Range) -> None:
@@ -311,9 +332,34 @@ def remarks_on_codes(numbers: Array, low: float, high: float, name: str) -> list
         What the numbers are.
     """
     codes = [f"{code:g}" for code in lonely_codes(numbers, 0.0) if low <= code <= high]
-    return [f"{' and '.join(codes)} among the numbers of {name or 'values'} may stand for missing "
-            "ones: far from all others, in several cells. If so, leave those cells empty in the "
-            "file."] * bool(codes)
+    if low <= 0 and _is_lonely_zero(numbers, _GAP * (high - low)):
+        codes.append("0")
+    stands = "stands" if len(codes) == 1 else "stand"
+    return [f"{' and '.join(codes)} {stands} in several cells of {name or 'values'}, far from all "
+            "other numbers, and may mean that a number is missing. If so, leave those cells empty "
+            "in the file."] * bool(codes)
+
+
+def remarks_on_covariates(covariates: Array, facts: PublicFacts) -> list[str]:
+    """The same of each covariate, or feature.
+
+    Parameters
+    ----------
+    covariates : (n, d)
+        In the order of the covariates of `facts`; a missing one is NaN.
+    facts : PublicFacts
+        With their stated ranges.
+    """
+    return [remark for column, stated in zip(covariates.T, facts.covariates, strict=True)
+            for remark in remarks_on_codes(column, stated.low, stated.high, stated.name)]
+
+
+def _is_lonely_zero(numbers: Array, distance: float) -> bool:
+    """Whether 0 stands in several cells, and no other of many numbers within a distance of it."""
+    if np.count_nonzero(numbers == 0) < _SEVERAL:
+        return False
+    others = np.abs(numbers[np.isfinite(numbers) & (numbers != 0)])
+    return bool(len(others) and others.min() > distance and len(np.unique(others)) >= _MANY)
 
 
 def lonely_codes(numbers: Array, distance: float) -> list[float]:
@@ -328,7 +374,7 @@ def lonely_codes(numbers: Array, distance: float) -> list[float]:
     """
     is_code = np.isin(numbers, _REPEATED_CODES)
     codes, counts = np.unique(numbers[is_code], return_counts=True)
-    others = numbers[~is_code & np.isfinite(numbers)]
-    return [code for code, count in zip(codes.tolist(), counts.tolist(), strict=True)
-            if count >= _SEVERAL and len(others) and (
-                np.abs(others - code).min() >= max(distance, _NEAR * abs(code)))]
+    repeated = codes[counts >= _SEVERAL].tolist()
+    others = numbers[~is_code & np.isfinite(numbers)] if repeated else numbers[:0]
+    return [code for code in repeated if len(others) and (
+        np.abs(others - code).min() >= max(distance, _NEAR * abs(code)))]

@@ -27,7 +27,7 @@ from engine.uploads.columns import (
     people_of,
 )
 from engine.uploads.layout import Layout
-from engine.uploads.misfits import check_records, remarks_on_codes
+from engine.uploads.misfits import check_records, remarks_on_covariates
 from engine.uploads.source import UploadedData
 from engine.uploads.spellings import check_kinds
 from engine.uploads.tables import Table
@@ -231,9 +231,7 @@ class UploadRows(UploadedData[SampleData]):
         features, responses = self.n_clipped
         moved = [f"{counted(features, 'number')} and {counted(responses, 'response')} lay outside "
                  "the ranges you stated: moved to the nearest bound."] * bool(features or responses)
-        columns = zip(self.covariates.T, self.declared.covariates, strict=True)
-        return moved + [remark for column, stated in columns for remark in remarks_on_codes(
-            column, stated.low, stated.high, stated.name)]
+        return moved + remarks_on_covariates(self.covariates, self.declared)
 
     def draw(self, n_repeats: int, rng: np.random.Generator) -> SampleData:
         """Return the records, moved into the stated ranges; `rng` is not used.

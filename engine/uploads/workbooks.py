@@ -43,6 +43,7 @@ _FORMULA_CELL = re.compile(
     rb"(?P<result><(?:\w+:)?v\s*/>|<(?:\w+:)?v\s*>\s*+</(?:\w+:)?v\s*>)?\s*+</(?:\w+:)?c\s*>")
 _PLACE = re.compile(rb"\br=[\"']([A-Z]{1,3})[0-9]")
 _STYLED_CELL = re.compile(rb"\ss=\"([0-9]+)\"[^<>]*+>\s*+<(?:\w+:)?v>")
+_HIDDEN_ROW = re.compile(rb"<(?:\w+:)?row(?=\s)[^<>]*?\shidden=\"(?:1|true)\"")
 _CLAIMS_TO_BE_WIDE = re.compile(rb"dimension ref=\"[A-Z]+[0-9]+:[A-Z]{3,}")
 _FAR = re.compile(rb"\br=[\"'][A-Z]{3,}[0-9]+[\"'][^<>]*+(?<!/)>\s*+<(?:\w+:)?(?:v|is|f)\b")
 
@@ -53,6 +54,7 @@ class _Sheet(NamedTuple):
     has_formulas: bool
     lost: list[int]  # the column of each formula without a saved result, from 0
     n_errors: int
+    n_hidden: int = 0  # rows, as filters hide them
     has_percentages: bool = False  # numbers that are shown as percent
 
 
@@ -94,6 +96,8 @@ def read_workbook(content: bytes, sheet: str | None, limits: Limits
         notes.insert(0, "formulas were not run: their saved results were read")
     if looked_at.has_percentages:
         notes.append("cells that show percent hold shares and are read so: 12 % is 0.12")
+    if looked_at.n_hidden:
+        notes.append(f"{counted(looked_at.n_hidden, 'hidden row')} read as well")
     if looked_at.n_errors:
         notes.append(f"{counted(looked_at.n_errors, 'cell')} with an error in place of a result "
                      "read as empty")
@@ -216,7 +220,8 @@ def _look(text: bytearray, limits: Limits) -> _Sheet:
     lost = [_column_of(cell["facts"]) for cell in _FORMULA_CELL.finditer(text)
             if not (cell["result"] and b'"str"' in cell["facts"])  # an empty text is a result
             ] if has_formulas else []
-    return _Sheet(has_formulas, lost, text.count(b' t="e"'))
+    n_hidden = len(_HIDDEN_ROW.findall(text)) if b' hidden="' in text else 0
+    return _Sheet(has_formulas, lost, text.count(b' t="e"'), n_hidden)
 
 
 def _too_many_cells(limits: Limits) -> InputError:

@@ -69,6 +69,16 @@ def test_with_the_name_of_a_file_the_settings_ask_for_a_release_of_the_same_fact
     assert request.source.facts == children().facts and request.budget.epsilon == 1
 
 
+def test_the_settings_say_that_rows_are_protected_where_that_was_chosen(tmp_path):
+    table = read_table(files.csv(files.days_frame(60)))
+    facts = declare(0, 20, 0, 23, "a manual", design=StatedDesign(law="even"), observations=24)
+    for several in ("keep", "average"):
+        source = Upload(curves=read_curves(table, suggest_layout(table), several), declared=facts)
+        (tmp_path / several).mkdir()
+        data = json.loads(saved(tmp_path / several, source))["data"]
+        assert data.get("several", "average") == several
+
+
 def test_ranges_of_records_and_their_response_are_kept(tmp_path):
     rows = UploadRows(rows=read_rows(rows_frame(), covariates=("f0",), value="y"),
                       declared=declared_rows(RISK_MINIMISATION.key, ["f0"]))

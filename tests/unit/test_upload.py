@@ -1,6 +1,7 @@
 """From a table to curves: who is one person, what is left out, and what must be stated."""
 
 import pickle
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
@@ -598,7 +599,7 @@ def test_numbers_in_other_columns_of_a_long_file_refuse_nothing():
 
 
 @pytest.mark.parametrize(("times", "is_refused"), [
-    (range(0, 2400, 100), False), ((0, 30, 100, 130, 200), True), ((0, 30, 60, 90), False), ((2, 4, 10), False),
+    (range(0, 2400, 100), False), ((0, 30, 100, 130, 200), True), ((0, 10, 20, 30, 40, 50, 100), False), ((0, 30, 60, 90), False), ((2, 4, 10), False),
     ([100 * (k // 60) + k % 60 for k in range(0, 1440, 37)], True), (range(0, 2000, 50), False)])
 def test_clock_times_without_a_colon_are_no_numbers(times, is_refused):
     content = files.rows("\n".join(f"ann,{time:04d},1\nbob,{time:04d},2" for time in times))
@@ -619,6 +620,10 @@ def test_a_code_within_the_bounds_is_pointed_out_to_the_holder_alone():
                                    ((1, 80 + k), (2, 999 if k < 2 else 120))))
     upload = Upload(curves=curves_of(content), declared=declare(**STATED | {"value_low": 0, "value_high": 1000}))
     assert any("999" in remark and "missing" in remark for remark in upload.remarks())
+    zeros = files.rows("\n".join(f"p{k},2,{0 if k < 3 else 300 + k}" for k in range(40)))
+    assert any(remark.startswith("0 stands in several cells") for remark in replace(
+        upload, curves=curves_of(zeros)).remarks())
+    assert not replace(upload, curves=curves_of(files.rows("a,2,0\nb,2,0\nc,2,300"))).remarks()
     bounded = Upload(curves=curves_of(content.replace(b"999", b"500")), declared=upload.declared)
     assert not any("missing" in remark for remark in bounded.remarks())
 
@@ -629,6 +634,20 @@ def test_a_visit_of_many_at_a_time_that_was_not_planned_is_no_code():
     assert Upload(curves=curves_of(content), declared=declared).n_clipped.times == 6
     with pytest.raises(InputError, match="codes for missing ones"):
         Upload(curves=curves_of(content.replace(b",9,", b",999,")), declared=declared)
+
+
+def test_rows_that_a_filter_hides_are_read_and_pointed_out():
+    workbook = files.repacked(files.sheet(("id", "time", "value"), ("a", 1, 2), ("b", 1, 3)), lambda name, content: (
+        content.replace(b'<row r="2"', b'<row r="2" hidden="1"') if "sheet1" in name else content))
+    assert noted(curves_of(workbook), "1 hidden row read as well") and curves_of(workbook).n_curves == 2
+
+
+def test_shares_are_no_percent():
+    content = files.rows("\n".join(f"p{k},{time},0.{12 + k}" for k in range(6) for time in (2, 5)))
+    stated = STATED | {"value_low": 0, "value_high": 100}
+    assert Upload(curves=curves_of(content), declared=declare(**stated)).curves.n_curves == 6
+    with pytest.raises(InputError, match="seem to be shares"):
+        Upload(curves=curves_of(content), declared=declare(**stated, value_unit="%"))
 
 
 def test_dates_that_a_spreadsheet_shows_as_numbers_are_recognised():

@@ -149,6 +149,19 @@ def test_a_column_written_in_two_ways_is_refused_and_never_guessed(cells):
     assert column.unreadable == 1 and column.advice
 
 
+@pytest.mark.parametrize(("cell", "iso"), [
+    ("01JAN2020", "2020-01-01"), ("29-Feb-2024", "2024-02-29"), ("3 march 2024", "2024-03-03"),
+    ("01JAN2020:08:30:00", "2020-01-01 08:30"), ("2024/12/31", "2024-12-31"), ("7 Sept 2021", "2021-09-07")])
+def test_dates_with_the_name_of_a_month_are_read(cell, iso):
+    column, same = numbers([cell] * 3), numbers([iso] * 3)
+    assert column.values == pytest.approx(same.values) and column.kind == same.kind == "dates"
+
+
+@pytest.mark.parametrize("cell", ["01MAI2020", "30FEB2021", "01JAN20", "January 2020", "JAN012020"])
+def test_dates_in_another_language_or_without_a_day_or_century_are_not_read(cell):
+    assert numbers([cell] * 3).unreadable == 3
+
+
 def test_people_in_columns_are_the_same_curves_as_people_in_rows():
     turned = curves_of(b"age,ann,bob,cid\n2,86,84,\n6,115,112,118\n10,138,135,142\n")
     rows = curves_of(b"id,2,6,10\nann,86,115,138\nbob,84,112,135\ncid,,118,142\n")

@@ -287,6 +287,15 @@ def test_the_holder_is_told_how_many_have_a_status_that_was_not_stated():
     assert "2 texts besides the events that you stated: 20 people" in " ".join(events.notes)
 
 
+def test_people_of_a_third_arm_are_not_counted_in_the_first():
+    columns = EventColumns(time="days", status="end", events=("death",), group="arm", groups=("A", "B"))
+    text = "days,end,arm\n" + "".join(f"{k},death,{'ABC'[k % 3]}\n" for k in range(1, 31))
+    with pytest.raises(InputError, match="10 of 30 people are in neither group"):
+        read(text, columns)
+    few = read(text.replace(",C", ",B").replace("3,death,A", "3,death,"), columns)
+    assert few.group.sum() == 20
+
+
 def test_who_is_censored_is_no_event():
     text = "days,censored\n3,1\n9,0\n"
     with pytest.raises(InputError, match="says who is censored"):

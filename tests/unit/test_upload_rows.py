@@ -88,6 +88,16 @@ def test_rows_are_ordered_by_site_and_by_a_public_seed_whatever_the_numbers_are(
     assert not (np.diff(place[:134]) > 0).all()
 
 
+def test_a_response_of_two_classes_holds_no_third_one():
+    table = read_table(b"x,y\n1,0\n2,1\n3,0\n4,2\n")
+    rows = read_rows(table, Layout(covariates=("x",), value="y", data=DataType.RECORDS))
+    stated = {"task": RISK_MINIMISATION.key, "covariates": [StatedCovariate("x", 0, 5)], "origin": "a law",
+              "value": StatedCovariate("y", 0, 1)}
+    assert UploadRows(rows=rows, declared=declare_rows(**stated)).n_clipped.responses == 1
+    with pytest.raises(InputError, match="1 of 4 responses are neither 0 nor 1"):
+        UploadRows(rows=rows, declared=declare_rows(**stated, two_classes=True))
+
+
 def test_people_with_several_rows_are_refused_with_counts_and_what_to_do():
     twice = frame().drop(columns="site").assign(person_id=[f"p{k % 390}" for k in range(400)])
     with pytest.raises(InputError, match="10 of 390 people have several rows") as caught:
