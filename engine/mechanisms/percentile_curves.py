@@ -456,7 +456,8 @@ class PercentileCurves(Mechanism[CurveData, PercentilePlan]):
             noise_free[k, repeats] = curves[:, -1]
             if plans[k].verdict.is_feasible:
                 released[k, repeats] = curves[:, :-1]
-                limits = surface.band(levels, self.band == "simultaneous")
+                limits = self._to_the_ends(plans[k], surface, data.facts, surface.band(
+                    levels, self.band == "simultaneous"))
                 lower[k, repeats], upper[k, repeats] = (scale.back(end[:, :-1]) for end in limits)
                 has_details[k, repeats] = self._has_details(
                     plans[k], surface, limits[1] - limits[0], data.facts)[:, :-1]
@@ -497,6 +498,25 @@ class PercentileCurves(Mechanism[CurveData, PercentilePlan]):
         fit = self.fit_class(data, self.scale(facts)(data.values), self.family_of_waves(facts),
                              facts.design, plans, draws, rng)
         yield from fit.surfaces(plans)
+
+    def _to_the_ends(self, plan: PercentilePlan, surface: ShareSurface, facts: PublicFacts,
+                     limits: tuple[Array, Array]) -> tuple[Array, Array]:
+        """Bands (repeats, columns, T, G) that reach to where slopes at the ends take the centre.
+
+        Cosines are flat at both ends. What they leave out of a centre with slopes follows from its
+        released coefficients, and counts where it is twice its standard error.
+        """
+        assert surface.centre is not None and surface.of_centre is not None
+        size = surface.centre.shape[-1]
+        tails = Basis(size, family=self.family_of_waves(facts)).end_tails(size, drawing_grid())
+        if tails is None:
+            return limits
+        rows = tails[:, :size]
+        shift = surface.centre @ rows.T
+        shift = np.where(np.abs(shift) > 2 * standard_errors(surface.of_centre, rows), shift, 0.0)
+        lower, upper = limits
+        return (np.clip(lower + np.minimum(shift, 0.0)[..., None, :], -1.0, 1.0),
+                np.clip(upper + np.maximum(shift, 0.0)[..., None, :], -1.0, 1.0))
 
     def _has_details(self, plan: PercentilePlan, surface: ShareSurface, widths: Array,
                      facts: PublicFacts) -> NDArray[np.bool_]:

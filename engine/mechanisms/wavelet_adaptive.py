@@ -19,6 +19,7 @@ from engine.core.types import (
     CurveData,
     Data,
     Fit,
+    LateCautions,
     Public,
     PublicFacts,
     ServerParts,
@@ -58,6 +59,11 @@ STEPS = (LEVEL, COARSE, CURVE)
 CENTRE_NOT_MEAN = (
     "This is a robust centre of the observations at each time (a Huber location). It differs from "
     "their mean where observations are skewed about the curve or have outliers on one side.")
+SPREAD_LARGER = (
+    "By their released size, residuals about the curve are larger than the stated spread explains: "
+    "it is too small, or observations fall into groups, or times are not as stated. The centre "
+    "then differs from the mean by more than was forecast.")
+_WIDER = 1.2  # released spread of residuals over the planned one
 
 
 @dataclass(frozen=True)
@@ -371,17 +377,21 @@ class WaveletAdaptive(WaveletGlobal):
                    rng: np.random.Generator) -> Fit:
         basis = max((plan.basis for plan in plans), key=lambda space: space.size)
         messages = _Messages(self, data, plans, draws, rng)
-        released = _learned(messages, plans, messages.noisy, draws)
-        noise_free = _learned(messages, plans, messages.noise_free, 1)
+        released, spreads = _learned(messages, plans, messages.noisy, draws)
+        noise_free, _ = _learned(messages, plans, messages.noise_free, 1)
         coefficients, final = self._finished(_padded(released, basis)[..., None, :], plans, basis,
                                              data.facts)
         unprotected, _ = self._finished(_padded(noise_free, basis)[..., None, :], plans, basis,
                                         data.facts)
         is_released = np.zeros(coefficients.shape[:3], dtype=bool)
         is_released[[plan.released for plan in plans]] = not data.facts.symmetric
+        is_wide = np.stack([plan.released & (spread > _WIDER * plan.stages[-1].spread)
+                            for plan, spread in zip(plans, spreads, strict=True)])
+        each = (Caution(CENTRE_NOT_MEAN, is_released), Caution(SPREAD_LARGER, is_wide),
+                *self.of_even_times(data.facts, plans, is_wide.shape))
         return Fit(basis=final, coefficients=coefficients, unprotected=unprotected[:, :, 0],
                    basis_sizes=tuple(plan.basis.size for plan in plans), parts=_parts(plans),
-                   cautions=(Caution(CENTRE_NOT_MEAN, is_released),) if is_released.any() else ())
+                   cautions=tuple(caution for caution in each if caution.applies.any()))
 
 
 _WITHOUT = ("plan_rule", "constants", "clip", "invert_clip")
@@ -485,15 +495,21 @@ def _combined(stage: Stage, sent: Array) -> Received:
 
 
 def _learned(messages: _Messages, plans: Sequence[StagedPlan], send: Any, columns: int
-             ) -> list[Array]:
-    """Coefficients of every plan, coarse functions first: (repeats, columns, 2^J) each."""
+             ) -> tuple[list[Array], list[Array]]:
+    """Coefficients of every plan, coarse functions first: (repeats, columns, 2^J) each.
+
+    And the spread of residuals about the coarse curve, by the last message: (repeats, columns).
+    """
     shape = (len(messages.values), columns)
     centres = [np.zeros((*shape, plan.basis.size)) for plan in plans]
     clips = [np.full(shape, plan.first_clip) for plan in plans]
+    spreads = [np.zeros(shape) for _ in plans]
     for k in range(len(STEPS)):
-        for p, (plan, received) in enumerate(zip(plans, send(k, centres, clips), strict=True)):
-            centres[p], clips[p] = _moved(plan, k, centres[p], clips[p], *received)
-    return [plan.released * centre for plan, centre in zip(plans, centres, strict=True)]
+        for p, (plan, (average, size)) in enumerate(zip(plans, send(k, centres, clips),
+                                                        strict=True)):
+            spreads[p] = clips[p] * spread_of_clipped(size / clips[p])
+            centres[p], clips[p] = _moved(plan, k, centres[p], clips[p], average, size)
+    return [plan.released * centre for plan, centre in zip(plans, centres, strict=True)], spreads
 
 
 def _moved(plan: StagedPlan, k: int, centre: Array, clip: Array, average: Array, size: Array
@@ -583,11 +599,16 @@ def _side_by_side(is_staged: Sequence[bool], staged: Fit, single: Fit) -> Fit:
     parts = ServerParts(*(np.concatenate([getattr(staged.parts, name),
                                           getattr(single.parts, name)])[
         order] for name in ("weight", "noise", "sampling")))
-    applies = [np.concatenate([caution.applies,
-                               np.zeros(single.coefficients.shape[:3], dtype=bool)])[
-        order] for caution in staged.cautions]
+
+    def cautions() -> tuple[Caution, ...]:
+        nowhere = [np.zeros(fit.coefficients.shape[:3], dtype=bool) for fit in (staged, single)]
+        known = {each.text: each for fit in (staged, single) for each in fit.cautions}
+        return tuple(replace(caution, applies=np.concatenate([next(
+            (each.applies for each in fit.cautions if each.text == text), none)
+            for fit, none in zip((staged, single), nowhere, strict=True)])[order])
+            for text, caution in known.items())
+
     basis = max((staged.basis, single.basis), key=lambda space: space.size)
     return Fit(basis=basis, coefficients=both("coefficients"), unprotected=both("unprotected"),
-               basis_sizes=tuple(basis_sizes[k] for k in order), parts=parts, cautions=tuple(
-                   replace(caution, applies=where)
-                   for caution, where in zip(staged.cautions, applies, strict=True)))
+               basis_sizes=tuple(basis_sizes[k] for k in order), parts=parts,
+               cautions=LateCautions(cautions))

@@ -7,9 +7,14 @@ import pytest
 
 from engine.core.errors import InputError
 from engine.core.random_streams import generator
-from engine.core.types import NON_PRIVATE, Budget
-from engine.mechanisms.wavelet_adaptive import CENTRE_NOT_MEAN, StagedPlan, WaveletAdaptive
-from engine.mechanisms.wavelet_global import WaveletGlobal
+from engine.core.types import NON_PRIVATE, Budget, DataKind
+from engine.mechanisms.wavelet_adaptive import (
+    CENTRE_NOT_MEAN,
+    SPREAD_LARGER,
+    StagedPlan,
+    WaveletAdaptive,
+)
+from engine.mechanisms.wavelet_global import EVEN_TIMES, WaveletGlobal
 from engine.numerics.clipping.normal_readings import (
     clipped_size,
     clipped_square,
@@ -134,6 +139,33 @@ def test_a_caution_says_where_the_centre_is_not_the_mean():
     estimate = [[caution.text for caution in THREE.release(each, BUDGET, generator(2, 1, 0)).cautions]
             for each in (data, skewed)]
     assert estimate == [[], [CENTRE_NOT_MEAN]]
+
+
+def of_real_data(values, n=4000, seed=3):
+    """One number each, at even times, of which σ = 1 is stated about a curve in [−6, 6]."""
+    rng, source = np.random.default_rng(seed), RegressionPoints(n_curves=n, n_servers=1, bound=6.0)
+    facts = replace(source.facts, kind=DataKind.UPLOAD)
+    return replace(source.draw(1, generator(2, 0, 0)), times=rng.random((1, n)),
+                   values=values(rng, n)[None], facts=facts, truth=None)
+
+
+def texts(data, mechanism=THREE, budgets=(BUDGET,)):
+    """The cautions of every budget."""
+    estimate = mechanism.release_many(data, budgets, 1, generator(2, 1, 0))
+    return [[caution.text for caution in estimate.cautions if caution.applies[k].all()]
+            for k in range(len(budgets))]
+
+
+def test_residuals_that_are_larger_than_stated_are_told():
+    assert SPREAD_LARGER not in texts(of_real_data(lambda rng, n: rng.normal(0, 1, n)))[0]
+    assert SPREAD_LARGER in texts(of_real_data(lambda rng, n: rng.choice([-4.0, 4.0], n)))[0]
+
+
+def test_releases_of_real_data_say_that_times_are_taken_to_be_even_at_every_budget():
+    data = of_real_data(lambda rng, n: rng.normal(0, 1, n), n=2000)
+    budgets = [(Budget(epsilon, 1e-5),) for epsilon in (0.5, 4.0)]
+    assert all(EVEN_TIMES in each for each in texts(data, WaveletAdaptive(), budgets))
+    assert EVEN_TIMES not in texts(data, WaveletAdaptive(design="ranked", density="1, 1"))[0]
 
 
 @pytest.mark.parametrize("chosen", [

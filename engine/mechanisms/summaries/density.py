@@ -41,8 +41,9 @@ GATHERING_NOT_SEEN = (
     "a bound, or in one narrow peak: there are too few points, or too much noise. If they do, the "
     "error is more than 1.4 times the forecast, which is for three wide peaks.")
 # What smoothing a density once more takes away, over what it takes of the density of the forecast
-# and of noise and chance, and in forecast errors: few functions may take hardly anything of either.
-_GATHERED, _RANDOM, _GATHERED_OF_FEW = 1.25, 1.3, 0.3
+# and of noise; the share of releases of that density in which chance may do so; and in forecast
+# errors, as few functions may take hardly anything of either.
+_GATHERED, _RANDOM, _BY_CHANCE, _GATHERED_OF_FEW = 1.25, 1.3, 0.01, 0.3
 # Forecast errors by which cosines that are cut off are told; what a third of them leaves to the
 # next third at most; and from how many cosines on thirds are compared.
 _CUT, _SLOWEST, _THIRDS = 1.5, 0.75, 5
@@ -260,10 +261,12 @@ class DensitySummary(Summary[SampleData, Counts, Width]):
             return self._energy(densities - self._smoothed(densities))
 
         forecast, by_noise = self._forecast(variances), self._random_error(variances)
-        usual = taken(self._smoothed(RecordTwin.density(self.grid.points[:, 0])))
+        smooth = RecordTwin.density(self.grid.points[:, 0])
         random = variances @ taken(rows) + taken(images).mean() / self.n
-        is_flattened = taken(curves) > np.maximum(
-            _GATHERED**2 * usual + _RANDOM**2 * random, _GATHERED_OF_FEW**2 * forecast)
+        by_chance = np.quantile(taken(self._simulated(smooth, variances)), 1 - _BY_CHANCE)
+        is_flattened = taken(curves) > max(
+            _GATHERED**2 * float(taken(self._smoothed(smooth))) + _RANDOM**2 * random,
+            by_chance, _GATHERED_OF_FEW**2 * forecast)
         return np.asarray(is_flattened | (
             self._cut_off(curves, variances) + by_noise > _CUT**2 * forecast))
 
