@@ -129,10 +129,8 @@ def hides_narrow_features(basis: Basis, covariance: Array, half_width: Array, ha
 def _features(basis: Basis) -> tuple[Array, ...]:
     """Coefficients of features, as shares of the stated range: (places, r) of each kind."""
     after = _NODES - _PLACES[:, None]  # (places, nodes)
-    curves = [1.0 * (after > 0), np.exp(-((after / constants.NARROW_PEAK) ** 2))]
-    if not basis.is_periodic:
-        curves += [np.exp(-distance[None] / constants.STEEP_END)
-                   for distance in (_NODES, 1 - _NODES)]
+    curves = [1.0 * (after > 0), np.exp(-((after / constants.NARROW_PEAK) ** 2)),
+              *[np.exp(-distance[None] / constants.STEEP_END) for distance in (_NODES, 1 - _NODES)]]
     return tuple(read_only(constants.FEATURE * each @ basis(_NODES) / len(_NODES))
                  for each in curves)
 
