@@ -107,7 +107,7 @@ END_NOT_OBSERVED = (
     "By the released second moments people hardly differ in the first or the last fifth of the "
     "time range. If next to no observations lie there, although times are stated to be spread "
     "evenly, the curve and its band cannot be relied on there: state how times come about.")
-EMPTY_END = "ends of the time range without observations, unlike stated"
+EMPTY_END = "ends of the time range without observations"
 FAR_PEOPLE = "a few people far from most others"
 UNDETERMINED = ("In part of the time range the curve is hardly determined: its 95 % confidence "
                 "band spans more than half of the stated range of values.")
@@ -290,7 +290,8 @@ class AdaptiveMean(AdaptiveRelease[MeanPlan, MeanEvidence]):
                               [power.narrow_features(plan.size) for plan in plans],
                               released & narrow & ~finer & ~steep & ~between_times),
                 power.Unshown(power.EMPTY_ENDS, (EMPTY_END,) * len(plans),
-                              released & ends & ~empty),
+                              released & (ends & ~empty | evidence.hides_short_gaps
+                                          & ~evidence.hides_gaps & ~evidence.with_gap)),
                 power.Unshown(power.LONG_TAILS, (FAR_PEOPLE,) * len(plans),
                               released & (not facts.symmetric) & self._hide_tails(
                                   facts, fit, evidence))))

@@ -202,7 +202,7 @@ def leave_a_gap(shares: Array, noise: Array) -> NDArray[np.bool_]:
     return np.asarray(stretches.min(axis=-1) < highest)
 
 
-def tells_gaps(noise: Array, bins: int) -> NDArray[np.bool_]:
+def tells_gaps(noise: Array, bins: int, stretch: float = _STRETCH) -> NDArray[np.bool_]:
     """Whether so little noise lets shares tell a gap from evenly spread times.
 
     Parameters
@@ -211,6 +211,8 @@ def tells_gaps(noise: Array, bins: int) -> NDArray[np.bool_]:
         Standard deviation of the Gaussian noise in each share.
     bins : int
         Equal parts of the range.
+    stretch : float
+        Length of the gap, of the range.
 
     Returns
     -------
@@ -221,11 +223,11 @@ def tells_gaps(noise: Array, bins: int) -> NDArray[np.bool_]:
     >>> tells_gaps(np.array([0.01, 0.05]), bins=16).tolist()
     [True, False]
     """
-    length = _stretch(bins)
+    length = _stretch(bins, stretch)
     missing = (1 - _NEXT_TO_NONE) * length / bins  # of a gap, at least
     return np.asarray(missing > (1 + _CLEAR) * math.sqrt(length) * noise)
 
 
-def _stretch(bins: int) -> int:
-    """Parts that make up a fifth of the range."""
-    return max(1, round(_STRETCH * bins))
+def _stretch(bins: int, stretch: float = _STRETCH) -> int:
+    """Parts that make up so much of the range."""
+    return max(1, round(stretch * bins))

@@ -18,7 +18,7 @@ import numpy as np
 from engine.core.random_streams import DATA_STREAM, NOISE_STREAM, generator
 from engine.core.types import Array, Budget, CurveData
 from engine.mechanisms.adaptive_mean import AdaptiveMean
-from engine.mechanisms.families.adaptive.power import NARROW_FEATURES
+from engine.mechanisms.families.adaptive.power import EMPTY_ENDS, NARROW_FEATURES
 from engine.simulation.metrics import coverage, integrated_squared_errors
 from engine.sources import Source
 from engine.sources.hormone_study import HormoneStudy
@@ -110,10 +110,11 @@ def settings() -> Iterator[CurveSetting]:
     for m in (1, 2, 3, 8, 30):
         yield CurveSetting(f"{m} even times each", _curves(m), AdaptiveMean())
     for label, design in _DESIGNS.items():
+        ends = EMPTY_ENDS if design.get("time_density") == _TRUNCATED else ""
         for epsilon in (1.0, 4.0):
-            yield CurveSetting(label, _curves(5, **design), AdaptiveMean(), epsilon)
+            yield CurveSetting(label, _curves(5, **design), AdaptiveMean(), epsilon, ends)
             yield CurveSetting(f"{label}, unknown", _curves(5, **design),
-                               AdaptiveMean(design="unknown"), epsilon)
+                               AdaptiveMean(design="unknown"), epsilon, ends)
     yield CurveSetting("one time each, unknown", _curves(1), AdaptiveMean(design="unknown"))
     for label, law in _PEOPLE.items():
         for n in (250, 1000, 4000):

@@ -51,6 +51,7 @@ _PRIOR = 0.4  # prior of coefficients, in units of u_l; of l^-1.5 where times do
 _DENSE = 3  # observations for each basis function, from which curves tell of all of them
 _BLOCK = 600_000  # entries of T of the repeats worked on together, to stay in cache
 _MAX_LENGTHS = 100  # different numbers of observations, for which designs are simulated
+_SHORT_GAP = 0.1  # of the range; noise may hide it where a gap of usual length is told
 _MAX = 4_000_000  # where sites take turns, and only one of them has to stay there
 
 
@@ -112,13 +113,15 @@ class MeanEvidence(Evidence):
 
     Parameters
     ----------
-    clustered, with_gap, hides_gaps : (plans, repeats, draws) array of bool
-        Whether times are clustered, leave a gap, or could leave one that noise hides.
+    clustered, with_gap, hides_gaps, hides_short_gaps : (plans, repeats, draws) array of bool
+        Whether times are clustered, leave a gap, or could leave one that noise hides, of a fifth of
+        the range or of a tenth.
     """
 
     clustered: NDArray[np.bool_]
     with_gap: NDArray[np.bool_]
     hides_gaps: NDArray[np.bool_]
+    hides_short_gaps: NDArray[np.bool_]
 
 
 class MeanFit(AdaptiveFit[MeanEvidence]):
@@ -139,8 +142,8 @@ class MeanFit(AdaptiveFit[MeanEvidence]):
                       for stream in rng.spawn(data.sizes.n_servers)]
         super().__init__(data, basis, plans, draws, self.noise, design, (basis.size,))
         self.mean_plans, self.data, self.values = plans, data, values
-        self.clustered, self.with_gap, self.hides_gaps = np.zeros(
-            (3, len(plans), data.n_repeats, draws), dtype=bool)
+        self.clustered, self.with_gap, self.hides_gaps, self.hides_short_gaps = np.zeros(
+            (4, len(plans), data.n_repeats, draws), dtype=bool)
 
     @property
     def readings(self) -> tuple[tuple[int, int], ...]:
@@ -152,7 +155,7 @@ class MeanFit(AdaptiveFit[MeanEvidence]):
     def evidence(self, fit: UnitFit) -> MeanEvidence:
         return MeanEvidence(**vars(self.evidence_of_steps(fit)),
                             clustered=self.clustered, with_gap=self.with_gap,
-                            hides_gaps=self.hides_gaps)
+                            hides_gaps=self.hides_gaps, hides_short_gaps=self.hides_short_gaps)
 
     def pieces(self) -> Iterator[Piece]:
         stated: list[list[int]] = []
@@ -264,9 +267,12 @@ class MeanFit(AdaptiveFit[MeanEvidence]):
         pooled = np.einsum("s,s...->...", weights, shares)
         pooled_noise = np.sqrt(np.einsum("s,sc->c", weights**2, noise**2))
         clustered = np.any([are_rough(*of_site) for of_site in learned], axis=0)
-        tells = np.broadcast_to(tells_gaps(pooled_noise, shares.shape[-1]), clustered.shape)
+        tells, tells_short = (
+            np.broadcast_to(tells_gaps(pooled_noise, shares.shape[-1], *length), clustered.shape)
+            for length in ((), (_SHORT_GAP,)))
         for doubt, doubted in (
                 (self.clustered, clustered), (self.hides_gaps, ~tells),
+                (self.hides_short_gaps, ~tells_short),
                 (self.with_gap, tells & leave_a_gap(pooled, pooled_noise))):
             of_plans = doubted[:, :-1].reshape(len(doubted), len(feasible), self.draws)
             doubt[feasible, repeats] |= of_plans.swapaxes(0, 1)

@@ -116,25 +116,25 @@ def hides_narrow_features(basis: Basis, covariance: Array, half_width: Array, ha
     -------
     (…) of bool
     """
-    hidden = np.zeros(half_width.shape, dtype=bool)
-    for at_places in _features(basis):
-        check = (basis, 2 * half * at_places, covariance[..., None, :, :], half_width[..., None])
-        told = (band_checks.have_finer_detail(*check, misfit=constants.MISFIT_FOR_POWER)
-                | band_checks.have_steep_ends(*check, still_moving=constants.MOVING_FOR_POWER))
-        hidden |= told.mean(axis=-1) < constants.POWER
-    return hidden
+    check = (basis, 2 * half * _features(basis), covariance[..., None, :, :], half_width[..., None])
+    told = (band_checks.have_finer_detail(*check, misfit=constants.MISFIT_FOR_POWER)
+            | band_checks.have_steep_ends(*check, still_moving=constants.MOVING_FOR_POWER))
+    steps, peaks, ends = np.split(told, [len(_PLACES), 2 * len(_PLACES)], axis=-1)
+    return np.broadcast_to(np.asarray(
+        (steps.mean(axis=-1) < constants.POWER) | (peaks.mean(axis=-1) < constants.POWER)
+        | ~ends.all(axis=-1)), half_width.shape)
 
 
 @lru_cache(maxsize=64)
-def _features(basis: Basis) -> tuple[Array, ...]:
-    """Coefficients of features, as shares of the stated range: (places, r) of each kind."""
+def _features(basis: Basis) -> Array:
+    """Coefficients of features, as shares of the stated range: (features, r).
+
+    Steps at all places, then peaks there, then falls at both ends.
+    """
     after = _NODES - _PLACES[:, None]  # (places, nodes)
-    curves = [1.0 * (after > 0), np.exp(-((after / constants.NARROW_PEAK) ** 2))]
-    if not basis.is_periodic:
-        curves += [np.exp(-distance[None] / constants.STEEP_END)
-                   for distance in (_NODES, 1 - _NODES)]
-    return tuple(read_only(constants.FEATURE * each @ basis(_NODES) / len(_NODES))
-                 for each in curves)
+    curves = np.concatenate([after > 0, np.exp(-((after / constants.NARROW_PEAK) ** 2)),
+                             np.exp(-np.stack([_NODES, 1 - _NODES]) / constants.STEEP_END)])
+    return read_only(constants.FEATURE * curves @ basis(_NODES) / len(_NODES))
 
 
 def hides_empty_ends(basis: Basis, people: SecondMoments) -> NDArray[np.bool_]:
