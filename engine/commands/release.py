@@ -12,7 +12,7 @@ from engine.answers.card import comparison
 from engine.core.errors import InputError
 from engine.core.tasks import DataType
 from engine.core.types import Budget, Data
-from engine.language.grammar import capital
+from engine.language.grammar import capital, plain_text
 from engine.release import captions, ledger, published, repair, sentences, stated
 from engine.release import files as release_files
 from engine.release import folder as release_folder
@@ -127,10 +127,9 @@ def _single(options: argparse.Namespace, ledger: Ledger, request: Request, name:
     before, known = ledger.odometer(content), ledger.known(content, request.source.traces())
     earlier = None if before is None or not name else published.asked_before(
         request.source, request.mechanism, request.budget, ledger, name)
-    for line in sentences.before(request.source, request.mechanism, cost, before):
-        print(line.replace("**", ""))
+    for line in sentences.before(request.source, request.mechanism, cost, before, known):
+        print(plain_text(line))
     if known is not None:
-        print(sentences.known_people(known, request.source.facts).replace("**", ""))
         _check_people(options)
     for line in stated.lines_before(request.source.facts, request.source.sizes,
                                     request.mechanism.main_task.data is DataType.CURVES):
@@ -153,7 +152,7 @@ def _single(options: argparse.Namespace, ledger: Ledger, request: Request, name:
     _write(out, release)
     if cards is not None:
         cards.append(release.card)
-    print(sentences.after(request.source.facts, release.odometer).replace("**", ""))
+    print(plain_text(sentences.after(request.source.facts, release.odometer)))
     return 0
 
 
@@ -176,7 +175,7 @@ def _write(out: str, published: Published) -> None:
                          "writes its files, at no charge.") from None
     for path in written:
         print(f"wrote {path}")
-    for line in [captions.headline(published), *sentences.warnings(published.uncertainty),
+    for line in [captions.headline(published), *captions.warnings(published),
                  *published.uncertainty.findings]:
         print(line)
 

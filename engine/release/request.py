@@ -16,6 +16,9 @@ with "times": "header" to confirm that those in the header of a wide table are p
 "gap"; "windows" with "window"; "density" with "heights"; "even"; "unknown". Without a column
 "server" one trusted centre holds all curves; with it each site adds its own noise.
 
+A budget without "delta" has that of all pages: 1/n² for n people in the file, and 0 where the
+method needs none.
+
 A scenario file with a "source" in place of "data" will do, too; its seed, its axes and its numbers
 of repeats and draws are not looked at, and the budget is that of "budgets". For a density "data"
 has "features" in place of "columns":
@@ -133,9 +136,12 @@ def from_json(text: str, folder: Path) -> tuple[Request, ...]:
                          hint="Leave them out, or state a budget in “budgets”.")
     if "source" in plain:
         raise InputError("Give “data” or “source”, not both.", field="data")
-    mechanism, budget = parsing.mechanism_of(plain), _single_budget(parsing.budgets_of(plain, 1))
+    mechanism = parsing.mechanism_of(plain)
     certified.check_published(mechanism)
-    source = _uploaded(plain["data"], mechanism, folder)
+    table = _table(plain["data"], mechanism, folder)
+    source = uploaded(table, plain["data"], mechanism)
+    usual = mechanism.delta(source.sizes.n_curves).value  # of groups, too: it goes by all people
+    budget = _single_budget(parsing.budgets_of(plain, 1, usual))
     if not isinstance(source, Upload):
         return (Request(source, mechanism, budget, name),)
     stated, names = groups.in_request(plain["data"], name)
@@ -264,13 +270,12 @@ def _single_budget(budgets: tuple[Budget, ...]) -> Budget:
     return budgets[0]
 
 
-def _uploaded(data: Any, mechanism: Mechanism, folder: Path) -> Source[Data]:
-    """A file that a request names, with the facts that it states."""
+def _table(data: Any, mechanism: Mechanism, folder: Path) -> Table:
+    """The file that a request names, whose "data" is checked."""
     keys = keys_of(mechanism)
     of_groups = groups.KEYS if _section(mechanism).has_groups else ()
     stated = checked_object(data, "data", ("file", *keys, *of_groups))
-    table = read_file(bytes_of(_beside(folder, stated.get("file")), MAX_BYTES))
-    return uploaded(table, stated, mechanism)
+    return read_file(bytes_of(_beside(folder, stated.get("file")), MAX_BYTES))
 
 
 def keys_of(mechanism: Mechanism) -> tuple[str, ...]:
