@@ -68,7 +68,7 @@ from engine.sources import Source
 from engine.uploads.curves import Upload
 from engine.uploads.design import StatedDesign
 from engine.uploads.facts import StatedCovariate
-from engine.uploads.layout import Layout
+from engine.uploads.layout import Layout, site_like
 from engine.uploads.limits import MAX_BYTES
 from engine.uploads.own_file import OwnFile
 from engine.uploads.reading import read_file
@@ -93,12 +93,15 @@ class Request:
         For all sites.
     name : str
         Of the release; may be empty, and is then asked for.
+    site_like : str
+        A column of the file that may name sites and has no role; else empty.
     """
 
     source: Source[Data]
     mechanism: Mechanism
     budget: Budget
     name: str = ""
+    site_like: str = ""
 
 
 def from_json(text: str, folder: Path) -> tuple[Request, ...]:
@@ -140,15 +143,16 @@ def from_json(text: str, folder: Path) -> tuple[Request, ...]:
     certified.check_published(mechanism)
     table = _table(plain["data"], mechanism, folder)
     source = uploaded(table, plain["data"], mechanism)
+    sites = _site_like(table, plain["data"])
     usual = mechanism.delta(source.sizes.n_curves).value  # of groups, too: it goes by all people
     budget = _single_budget(parsing.budgets_of(plain, 1, usual))
     if not isinstance(source, Upload):
-        return (Request(source, mechanism, budget, name),)
+        return (Request(source, mechanism, budget, name, sites),)
     stated, names = groups.in_request(plain["data"], name)
     if stated is None:
-        return (Request(source, mechanism, budget, name),)
+        return (Request(source, mechanism, budget, name, sites),)
     return tuple(Request(stated.people(source, group), mechanism, budget,
-                         stated.release_name(group)) for group in names)
+                         stated.release_name(group), sites) for group in names)
 
 
 def to_plain(source: Source[Data], mechanism: Mechanism, budget: Budget,
@@ -276,6 +280,12 @@ def _table(data: Any, mechanism: Mechanism, folder: Path) -> Table:
     of_groups = groups.KEYS if _section(mechanism).has_groups else ()
     stated = checked_object(data, "data", ("file", *keys, *of_groups))
     return read_file(bytes_of(_beside(folder, stated.get("file")), MAX_BYTES))
+
+
+def _site_like(table: Table, data: Mapping[str, Any]) -> str:
+    """A column that may name sites and has no role in a request; else empty."""
+    features = [feature.name for feature in data_sections.features_of(data, "features")]
+    return site_like(table, {**data.get("columns", {}), "features": features}) or ""
 
 
 def keys_of(mechanism: Mechanism) -> tuple[str, ...]:

@@ -222,6 +222,20 @@ def test_groups_without_delta_have_that_of_all_people(tmp_path):
     assert [each.budget.delta for each in requests] == [1 / 60**2] * 2
 
 
+def test_a_column_that_may_name_sites_is_pointed_out_before_the_cost(tmp_path, capsys):
+    command, (header, *others) = request(tmp_path), _CSV.splitlines()
+    rows = [f"{row},h{int(row[1:].split(',')[0]) % 3}\n" for row in others]
+    (tmp_path / "heights.csv").write_text("".join([f"{header},hospital\n", *rows]))
+    __main__.main(command)
+    assert capsys.readouterr().out.startswith("“hospital” may name sites")
+    data = {"file": "heights.csv", "facts": _FACTS}
+    for columns in ({"server": "hospital"}, {"server": None}, {"covariates": ["hospital"]}):
+        plain = json.loads((tmp_path / "request.json").read_text())
+        (tmp_path / "request.json").write_text(json.dumps({**plain, "data": {**data, "columns": columns}}))
+        __main__.main(command)
+        assert "may name sites" not in capsys.readouterr().out
+
+
 def test_people_who_seem_to_be_known_are_told_once_and_without_markup(tmp_path, capsys):
     command = request(tmp_path)
     assert __main__.main([*command, "--yes", "--name", "long_common"]) == 0
