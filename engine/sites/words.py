@@ -35,6 +35,8 @@ def summary(plan: SitePlan) -> list[str]:
               f"{plain_text(budget_chip(cost.certified))}"
               for member, cost in zip(plan.members, map(plan.cost, range(len(plan.members))),
                                       strict=True)]
+    if concern := sentences.large_delta(cost, plan.sizes.n_curves):
+        lines.append(plain_text(concern))
     if verdict is not None:
         lines.append(quality.noise_forecast(verdict))
     protocol = Protocol(plan)
