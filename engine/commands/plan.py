@@ -11,6 +11,9 @@ from typing import Any
 from engine.commands import arguments
 from engine.core.entrance import text_of
 from engine.core.errors import InputError
+from engine.language.grammar import plain_text
+from engine.language.odds_words import delta_concern
+from engine.privacy.failure import Delta
 from engine.running.steps import result_of
 from engine.simulation import scenario
 from engine.simulation.experiments import Cell
@@ -61,7 +64,9 @@ def _difference(options: argparse.Namespace, cell: Cell, seed: int) -> None:
                  for size in plan.sizes]
         print(json.dumps({**asdict(plan), "sizes": sizes}, ensure_ascii=False, allow_nan=False))
         return
-    print("\n".join(power.sentences(plan, cell.source.facts, cell.budgets[0])))
+    delta = Delta.of(cell.budgets[0].delta, plan.people or cell.source.sizes.n_curves)
+    print(*power.sentences(plan, cell.source.facts, cell.budgets[0]),
+          *filter(None, [plain_text(delta_concern(delta))]), sep="\n")
 
 
 def command(options: argparse.Namespace) -> None:
@@ -83,7 +88,8 @@ def command(options: argparse.Namespace) -> None:
     if options.difference is not None:
         _difference(options, cell, stated.run.seed)
         return
-    setting = planning_topic.Setting.of(cell.source, cell.mechanism, budget.epsilon, budget.delta,
+    delta = budget.delta if stated.states_delta else None  # else it follows the people
+    setting = planning_topic.Setting.of(cell.source, cell.mechanism, budget.epsilon, delta,
                                         options.curve)
     answer = result_of(planning_topic.plan(setting, options.unknown, options.target,
                                            stated.run.seed))
@@ -93,7 +99,8 @@ def command(options: argparse.Namespace) -> None:
     facts = cell.source.facts
     for line in (planning_words.question(setting, options.unknown, options.target, facts),
                  planning_words.verdict(answer, facts), *planning_words.fixes(answer, facts),
-                 *filter(None, [planning_words.broken_promise(answer)])):
-        print(line.replace("**", ""))
+                 *filter(None, [planning_words.broken_promise(answer),
+                                delta_concern(answer.reached.setting.stated_delta)])):
+        print(plain_text(line))
     for step in answer.steps:
-        print("  " + ": ".join(planning_words.step(step, options.unknown, facts)))
+        print(plain_text("  " + ": ".join(planning_words.step(step, options.unknown, facts))))

@@ -10,9 +10,10 @@ from typing import Any
 
 from engine.answers.card import comparison
 from engine.core.errors import InputError
+from engine.core.lists import shortened
 from engine.core.tasks import DataType
 from engine.core.types import Budget, Data
-from engine.language.grammar import capital
+from engine.language.grammar import capital, plain_text
 from engine.release import captions, ledger, published, repair, sentences, stated
 from engine.release import files as release_files
 from engine.release import folder as release_folder
@@ -78,6 +79,9 @@ def command(options: argparse.Namespace) -> int:
     requests = release_request.from_json(scenario.text_of(options.file), folder)
     if options.about_file:
         return _about_file(requests[0].source)
+    if requests[0].site_like:
+        print(f"“{shortened(requests[0].site_like)}” may name sites, and is not used: name it as "
+              "“server” in “columns” if each site adds its own noise.")
     if len(requests) == 1:
         return _single(options, ledger, requests[0], options.name or requests[0].name, options.out)
     return _of_groups(options, ledger, requests)
@@ -128,10 +132,9 @@ def _single(options: argparse.Namespace, ledger: Ledger, request: Request, name:
     before, known = ledger.odometer(content), ledger.known(content, request.source.traces())
     earlier = None if before is None or not name else published.asked_before(
         request.source, request.mechanism, request.budget, ledger, name)
-    for line in sentences.before(request.source, request.mechanism, cost, before):
-        print(line.replace("**", ""))
+    for line in sentences.before(request.source, request.mechanism, cost, before, known):
+        print(plain_text(line))
     if known is not None:
-        print(sentences.known_people(known, request.source.facts).replace("**", ""))
         _check_people(options)
     for line in stated.lines_before(request.source.facts, request.source.sizes,
                                     request.mechanism.main_task.data is DataType.CURVES):
@@ -163,7 +166,7 @@ def _single(options: argparse.Namespace, ledger: Ledger, request: Request, name:
     _write(out, release)
     if cards is not None:
         cards.append(release.card)
-    print(sentences.after(request.source.facts, release.odometer).replace("**", ""))
+    print(plain_text(sentences.after(request.source.facts, release.odometer)))
     return 0
 
 
@@ -187,7 +190,7 @@ def _write(out: str, published: Published) -> None:
     for path in written:
         print(f"wrote {path}")
     band = published.uncertainty.band
-    for line in [captions.headline(published), *sentences.warnings(published.uncertainty),
+    for line in [captions.headline(published), *captions.warnings(published),
                  *filter(None, [band.limit] if band else []), *published.uncertainty.findings]:
         print(line)
 

@@ -12,6 +12,7 @@ from typing import Protocol as TypeProtocol
 from engine.commands.release import add_ledger, total_of
 from engine.core import entrance
 from engine.core.errors import InputError
+from engine.language.grammar import plain_text
 from engine.release import folder as release_folder
 from engine.release.data_content import content_of
 from engine.release.ledger import Ledger
@@ -138,7 +139,7 @@ def _site(options: argparse.Namespace) -> int:
     check_key(plan, index, key)
     site = _opened(options, plan, index, key)
     transport = _transport(options.through, plan)
-    print(words.plain(f"{site.member.name}: {site.member.people} {plan.facts.people}; "
+    print(plain_text(f"{site.member.name}: {site.member.people} {plan.facts.people}; "
                       f"ledger {site.ledger.path}"), file=_words_to(options), flush=True)
 
     def advance(received: Sequence[Message]) -> Published | None:
@@ -233,4 +234,4 @@ def _write(options: argparse.Namespace, protocol: Protocol, release: Published,
 
 
 def _say(lines: Sequence[str]) -> None:
-    print("\n".join(map(words.plain, lines)))
+    print("\n".join(map(plain_text, lines)))

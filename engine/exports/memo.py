@@ -9,6 +9,7 @@ from engine.figures import drawn
 from engine.language import odds_words, tags
 from engine.language.grammar import uncapital
 from engine.language.numbers import unbroken
+from engine.privacy.failure import Delta
 from engine.templates import render
 from engine.topics.decision import charts
 from engine.topics.decision import words as decision_words
@@ -141,5 +142,6 @@ def comparison_memo(pins: Sequence[Pinned]) -> bytes:
 
 def _in_words(pin: Pinned) -> list[str]:
     return [odds_words.odds_main(pin.odds, pin.facts.person, pin.unit),
-            odds_words.odds_careful(pin.odds), odds_words.delta_explained(pin.budget.delta),
+            odds_words.odds_careful(pin.odds),
+            odds_words.delta_stated(Delta.of(pin.budget.delta, pin.people)),
             odds_words.not_covered(pin.facts)]

@@ -73,7 +73,9 @@ def _scenario() -> Schema:
 
 def _budget() -> Schema:
     return _object({"epsilon": {"type": "number", "exclusiveMinimum": 0},
-                    "delta": {"type": "number", "minimum": 0, "exclusiveMaximum": 1}}, ["epsilon"])
+                    "delta": {"type": "number", "minimum": 0, "exclusiveMaximum": 1,
+                              "description": "Default: 1/n² for n people in all, and 0 where the "
+                              "method needs none."}}, ["epsilon"])
 
 
 def _members(registry: Registry) -> Schema:
@@ -140,7 +142,7 @@ def _guarantee() -> Schema:
                             "parameters": {"type": "object"}}, ["key", "parameters"]),
         "public": _open({"people_per_site": {"type": "array", "items": _COUNT}},
                         ["people_per_site"]),
-        "trust": _TEXT, "noise": {"type": "object"}, "not_covered": texts,
+        "delta_warning": _TEXT, "trust": _TEXT, "noise": {"type": "object"}, "not_covered": texts,
         "answers": _answers(), "versions": {"type": "object", "additionalProperties": _TEXT},
     }, ["kind", "version", "release", "unit_of_protection", "neighbours", "guarantee", "accounting",
         "mechanism", "public", "noise", "not_covered", "versions"])

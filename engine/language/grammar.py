@@ -81,6 +81,22 @@ def escape(words: str) -> str:
     return re.sub(r"([\\`*_\[\]<>$~:])", r"\\\1", words)
 
 
+def plain_text(markdown: str) -> str:
+    r"""Sentences as a terminal or a file shows them: without bold words and what `escape` puts in.
+
+    Parameters
+    ----------
+    markdown : str
+        A sentence for a page.
+
+    Examples
+    --------
+    >>> plain_text(f"**Left** for “{escape('long_common')}”")
+    'Left for “long_common”'
+    """
+    return re.sub(r"\\([\\`*_\[\]<>$~:])", r"\1", markdown.replace("**", ""))
+
+
 def span(facts: PublicFacts) -> str:
     """Where the curve was watched: "ages 2 to 18"; a name that a person typed stays as it is."""
     name, is_typed = uncapital(facts.time_name), facts.kind in (DataKind.UPLOAD, DataKind.TWIN)

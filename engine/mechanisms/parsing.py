@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from engine.core.errors import InputError, brief
-from engine.core.plain import member, record
+from engine.core.plain import checked_object, member, record
 from engine.core.types import Budget, Data
 from engine.mechanisms import Mechanism, mechanisms
 from engine.sources import Source, sources
@@ -43,7 +43,8 @@ def parsed(plain: Mapping[str, Any], source: Source[Data] | None = None
         raise InputError(f"The mechanism {mechanism.key!r} cannot use the source {source.key!r}.",
                          field="mechanism")
     n_servers = getattr(source, "n_servers", 0) or source.sizes.n_servers  # a file has its own
-    return source, mechanism, budgets_of(plain, n_servers)
+    usual = mechanism.delta(source.sizes.n_curves).value
+    return source, mechanism, budgets_of(plain, n_servers, usual)
 
 
 def check_version(plain: Mapping[str, Any]) -> None:
@@ -82,7 +83,7 @@ def mechanism_of(plain: Mapping[str, Any]) -> Mechanism:
     return mechanism
 
 
-def budgets_of(plain: Mapping[str, Any], n_servers: int) -> tuple[Budget, ...]:
+def budgets_of(plain: Mapping[str, Any], n_servers: int, usual: float) -> tuple[Budget, ...]:
     """The budgets of a scenario or a request.
 
     Parameters
@@ -91,6 +92,8 @@ def budgets_of(plain: Mapping[str, Any], n_servers: int) -> tuple[Budget, ...]:
         With the key "budgets", a list of objects with "epsilon" and "delta".
     n_servers : int
         How many servers they are for.
+    usual : float
+        δ of those that state none, by the rule of all pages (`Mechanism.delta`).
 
     Returns
     -------
@@ -105,8 +108,9 @@ def budgets_of(plain: Mapping[str, Any], n_servers: int) -> tuple[Budget, ...]:
     entries = plain.get("budgets")
     if not isinstance(entries, list) or not entries:
         raise InputError("“budgets” must be a list with at least one budget.", field="budgets",
-                         hint='For example [{"epsilon": 1.0, "delta": 0.001}].')
-    budgets = tuple(record(Budget, entry, "budgets") for entry in entries)
+                         hint='For example [{"epsilon": 1.0, "delta": 1e-6}].')
+    budgets = tuple(record(Budget, {"delta": usual, **checked_object(entry, "budgets")}, "budgets")
+                    for entry in entries)
     if len(budgets) not in (1, n_servers):
         raise InputError(f"There are {len(budgets)} budgets for {n_servers} servers.",
                          field="budgets", hint="Give one for all, or one for each server.")

@@ -7,6 +7,7 @@ far below 1/n. Two limits are marked: a hundred-thousandth, which is common prac
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 LARGEST_COMMON = 1e-5
@@ -66,6 +67,25 @@ class Delta:
     value: float
     n_people: int
     is_chosen: bool = False
+
+    @classmethod
+    def of(cls, value: float, n_people: int) -> Delta:
+        """That of a budget of which nothing else is known: chosen, unless it is the usual one.
+
+        Parameters
+        ----------
+        value : float
+            δ.
+        n_people : int
+            People in all, at all sites.
+
+        Examples
+        --------
+        >>> Delta.of(1e-6, 1000).is_chosen, Delta.of(5e-4, 1000).is_chosen
+        (False, True)
+        """
+        is_usual = math.isclose(value, usual_delta(n_people), rel_tol=_ROUNDING - 1)
+        return cls(value, n_people, not is_usual)
 
     @property
     def is_above_common(self) -> bool:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from engine.core.types import Array, EventFacts
-from engine.language.grammar import uncapital
+from engine.language.grammar import plain_text, uncapital
 from engine.language.numbers import number, percent, whole
 from engine.release import sentences
 from engine.release.published import Published
@@ -39,6 +39,18 @@ def explained(release: Published) -> list[str]:
     return [*sentences.band_explained(release.uncertainty, release.facts), *forecast]
 
 
+def warnings(release: Published) -> list[str]:
+    """What is to be said with a release, in plain text: of its δ, its numbers and stated facts.
+
+    Parameters
+    ----------
+    release : Published
+        From `engine.release.published`.
+    """
+    large = plain_text(sentences.large_delta(release.cost, release.sizes.n_curves))
+    return [*filter(None, [large]), *sentences.warnings(release.uncertainty)]
+
+
 def statements(release: Published) -> list[str]:
     """What stands beside the release wherever it is shown: warnings, band and forecast.
 
@@ -47,7 +59,7 @@ def statements(release: Published) -> list[str]:
     release : Published
         From `engine.release.published`.
     """
-    return [*sentences.warnings(release.uncertainty), *explained(release)]
+    return [*warnings(release), *explained(release)]
 
 
 def columns(release: Published) -> dict[str, Array]:

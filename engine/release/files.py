@@ -15,10 +15,10 @@ from datetime import datetime
 from typing import Any
 
 from engine import __version__
-from engine.language.grammar import capital, safe_cell
+from engine.language.grammar import capital, plain_text, safe_cell
 from engine.language.numbers import exactly
 from engine.release import sentences, stated
-from engine.release.captions import columns, explained, heading, headline, statements
+from engine.release.captions import columns, explained, heading, headline, statements, warnings
 from engine.release.picture import picture
 from engine.release.published import Published
 from engine.templates import render
@@ -136,7 +136,7 @@ def report(release: Published) -> bytes:
     """
     return render(
         "report", title=release.name, headline=headline(release), heading=heading(release),
-        day=release.at[:10], warnings=sentences.warnings(release.uncertainty), card=release.card,
+        day=release.at[:10], warnings=warnings(release), card=release.card,
         picture=picture(release, with_notes=False), guarantee=guarantee_rows(release),
         band=explained(release),
         not_covered=[f"{capital(line)}." for line in release.card["not_covered"]]).encode()
@@ -165,7 +165,7 @@ def guarantee_rows(release: Published) -> Mapping[str, str]:
         "For comparison": "noise of the same size with real numbers of unlimited precision, as in "
                           f"textbooks, would cost ε = {cost.ideal.epsilon:.4g}. That is not the "
                           "guarantee.",
-        "Odds": sentences.odds(release.facts, cost).replace("**", ""),
+        "Odds": plain_text(sentences.odds(release.facts, cost)),
         "Bounds": f"{_bounds(card['bounds'])}; from {card['bounds']['source']}",
         **stated.report_rows(release.facts, card),
         "Method": f"{card['mechanism']['label']} ({card['mechanism']['reference']})",

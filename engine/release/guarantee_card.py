@@ -12,7 +12,7 @@ from engine.answers import ReleasedCurve, can_be_asked
 from engine.answers import card as answers_card
 from engine.core.tasks import DataType
 from engine.core.types import Budget, Data, Estimate, PublicFacts, Sizes, Step
-from engine.language.grammar import capital, of
+from engine.language.grammar import capital, of, plain_text
 from engine.mechanisms import Mechanism
 from engine.mechanisms.univariate_mean import UnivariateMean
 from engine.noise import hardened
@@ -112,7 +112,7 @@ def card_of(plan: ReleasePlan, receipt: Receipt, estimate: Estimate, functions: 
         "accuracy": {**_accuracy(functions.uncertainty, facts, cost, sizes), **_forecast(plan)},
         "unit_of_protection": plan.plain["unit"],
         "neighbours": "data sets of the same public sizes in which one unit is replaced",
-        **_guarantee(cost, plan.senders),
+        **_guarantee(cost, plan.senders), **_large_delta(cost, sizes),
         "bounds": {**_bounds(data), "source": facts.origin,
                    "applied": data.applied_bounds},
         "mechanism": {"key": mechanism.key, "label": mechanism.label,
@@ -162,6 +162,12 @@ def _guarantee(cost: ReleaseCost, sites: Sequence[str]) -> dict[str, Any]:
             "messages": [_message(_sender(server, sites), cost.steps[key], measurement)
                          for (server, key), measurement in cost.messages.items()]},
     }
+
+
+def _large_delta(cost: ReleaseCost, sizes: Sizes) -> dict[str, str]:
+    """What is to be said of δ; nothing where it is small enough."""
+    concern = sentences.large_delta(cost, sizes.n_curves)
+    return {"delta_warning": plain_text(concern)} if concern else {}
 
 
 def _relied_on(cost: ReleaseCost) -> dict[str, Any]:

@@ -18,6 +18,9 @@ with "times": "header" to confirm that those in the header of a wide table are p
 "gap"; "windows" with "window"; "density" with "heights"; "even"; "unknown". Without a column
 "server" one trusted centre holds all curves; with it each site adds its own noise.
 
+A budget without "delta" has that of all pages: 1/n² for n people in the file, and 0 where the
+method needs none.
+
 A scenario file with a "source" in place of "data" will do, too; its seed, its axes and its numbers
 of repeats and draws are not looked at, and the budget is that of "budgets". For a density "data"
 has "features" in place of "columns":
@@ -67,7 +70,7 @@ from engine.sources import Source
 from engine.uploads.curves import Upload
 from engine.uploads.design import StatedDesign
 from engine.uploads.facts import StatedCovariate
-from engine.uploads.layout import Layout
+from engine.uploads.layout import Layout, site_like
 from engine.uploads.limits import MAX_BYTES
 from engine.uploads.own_file import OwnFile
 from engine.uploads.reading import read_file
@@ -92,12 +95,15 @@ class Request:
         For all sites.
     name : str
         Of the release; may be empty, and is then asked for.
+    site_like : str
+        A column of the file that may name sites and has no role; else empty.
     """
 
     source: Source[Data]
     mechanism: Mechanism
     budget: Budget
     name: str = ""
+    site_like: str = ""
 
 
 def from_json(text: str, folder: Path) -> tuple[Request, ...]:
@@ -135,16 +141,20 @@ def from_json(text: str, folder: Path) -> tuple[Request, ...]:
                          hint="Leave them out, or state a budget in “budgets”.")
     if "source" in plain:
         raise InputError("Give “data” or “source”, not both.", field="data")
-    mechanism, budget = parsing.mechanism_of(plain), _single_budget(parsing.budgets_of(plain, 1))
+    mechanism = parsing.mechanism_of(plain)
     certified.check_published(mechanism)
-    source = _uploaded(plain["data"], mechanism, folder)
+    table = _table(plain["data"], mechanism, folder)
+    source = uploaded(table, plain["data"], mechanism)
+    sites = _site_like(table, plain["data"])
+    usual = mechanism.delta(source.sizes.n_curves).value  # of groups, too: it goes by all people
+    budget = _single_budget(parsing.budgets_of(plain, 1, usual))
     if not isinstance(source, Upload):
-        return (Request(source, mechanism, budget, name),)
+        return (Request(source, mechanism, budget, name, sites),)
     stated, names = groups.in_request(plain["data"], name)
     if stated is None:
-        return (Request(source, mechanism, budget, name),)
+        return (Request(source, mechanism, budget, name, sites),)
     return tuple(Request(stated.people(source, group), mechanism, budget,
-                         stated.release_name(group)) for group in names)
+                         stated.release_name(group), sites) for group in names)
 
 
 def to_plain(source: Source[Data], mechanism: Mechanism, budget: Budget,
@@ -266,13 +276,18 @@ def _single_budget(budgets: tuple[Budget, ...]) -> Budget:
     return budgets[0]
 
 
-def _uploaded(data: Any, mechanism: Mechanism, folder: Path) -> Source[Data]:
-    """A file that a request names, with the facts that it states."""
+def _table(data: Any, mechanism: Mechanism, folder: Path) -> Table:
+    """The file that a request names, whose "data" is checked."""
     keys = keys_of(mechanism)
     of_groups = groups.KEYS if _section(mechanism).has_groups else ()
     stated = checked_object(data, "data", ("file", *keys, *of_groups))
-    table = read_file(bytes_of(_beside(folder, stated.get("file")), MAX_BYTES))
-    return uploaded(table, stated, mechanism)
+    return read_file(bytes_of(_beside(folder, stated.get("file")), MAX_BYTES))
+
+
+def _site_like(table: Table, data: Mapping[str, Any]) -> str:
+    """A column that may name sites and has no role in a request; else empty."""
+    features = [feature.name for feature in data_sections.features_of(data, "features")]
+    return site_like(table, {**data.get("columns", {}), "features": features}) or ""
 
 
 def keys_of(mechanism: Mechanism) -> tuple[str, ...]:

@@ -10,11 +10,12 @@ from engine.core.types import Budget, Data, EventFacts, PublicFacts
 from engine.language import quality
 from engine.language.grammar import capital, escape
 from engine.language.numbers import error, exactly, in_unit, percent, small, whole, with_unit
-from engine.language.odds_words import odds_main, odds_why
+from engine.language.odds_words import delta_concern, odds_main, odds_why
 from engine.language.tags import budget_chip, credited
 from engine.mechanisms import Mechanism
 from engine.noise.shares import Shares
 from engine.privacy import risk
+from engine.privacy.failure import Delta
 from engine.release.books import Entry, Odometer
 from engine.release.certified import ReleaseCost
 from engine.release.ledger import DEFAULT_TOTAL, Known, Receipt
@@ -36,8 +37,8 @@ def budget_words(budget: Budget) -> str:
     return f"ε = {budget.epsilon:g}" + ("" if budget.is_pure else f", δ = {small(budget.delta)}")
 
 
-def before(source: Source[Data], mechanism: Mechanism, cost: ReleaseCost, odometer: Odometer | None
-           ) -> list[str]:
+def before(source: Source[Data], mechanism: Mechanism, cost: ReleaseCost, odometer: Odometer | None,
+           known: Known | None = None) -> list[str]:
     """What a release would cost, before anything is charged.
 
     Parameters
@@ -50,12 +51,15 @@ def before(source: Source[Data], mechanism: Mechanism, cost: ReleaseCost, odomet
         What it would cost.
     odometer : Odometer or None
         What was spent on the same people; None if nothing was.
+    known : Known, optional
+        Where people of data that are new to the ledger seem to be in it already.
     """
     facts, n = source.facts, source.sizes.n_curves
     return [f"{mechanism.label} of {whole(n)} {facts.people}: {facts.name}.",
             *(escape(sentence) for sentence in credited(facts)),
-            certified(cost), odds(facts, cost),
-            odds_why(risk.of_ledger(cost.certified_spends)), left(facts, odometer),
+            certified(cost), *filter(None, [large_delta(cost, n)]), odds(facts, cost),
+            odds_why(risk.of_ledger(cost.certified_spends)),
+            left(facts, odometer) if known is None else known_people(known, facts),
             f"Bounds come from: {facts.origin}."]
 
 
@@ -74,6 +78,19 @@ def certified(cost: ReleaseCost) -> str:
         return words
     return (f"{words} Textbook noise of the same size, with endless digits, would cost "
             f"ε = {ideal}; no computer draws it, so that figure is for comparison only.")
+
+
+def large_delta(cost: ReleaseCost, n: int) -> str:
+    """What is to be said of δ where it is large; else empty.
+
+    Parameters
+    ----------
+    cost : ReleaseCost
+        What the release costs.
+    n : int
+        People in the data, at all sites.
+    """
+    return delta_concern(Delta.of(cost.certified.delta, n))
 
 
 def odds(facts: PublicFacts, cost: ReleaseCost) -> str:

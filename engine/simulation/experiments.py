@@ -12,6 +12,7 @@ import math
 from collections.abc import Mapping, Sequence
 from concurrent.futures import Executor
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -180,6 +181,13 @@ class Outcome:
     def guarantee(self) -> tuple[Budget, ...]:
         return accounting.guarantees(self.spends)
 
+    @cached_property
+    def is_published(self) -> bool:
+        """Whether the method would publish anything; else its measures are of no release."""
+        cell = self.cell
+        return not self.failure and studies.is_published(cell.mechanism, cell.source.sizes,
+                                                         cell.budgets, self.spends)
+
     @property
     def accuracy(self) -> Accuracy | None:
         """The error and its 95 % value; None where the error is unknown.
@@ -189,10 +197,7 @@ class Outcome:
         squares = self.errors.get("total_error")
         if squares is None:
             return None
-        cell = self.cell
-        is_published = studies.is_published(cell.mechanism, cell.source.sizes, cell.budgets,
-                                            self.spends)
-        return Accuracy.of(distances(squares)) if is_published else NOTHING
+        return Accuracy.of(distances(squares)) if self.is_published else NOTHING
 
     def summary(self, kind: str) -> dict[str, float | None] | None:
         """Mean over repeats and draws, and its standard error.

@@ -4,7 +4,9 @@
  "budgets": [{"epsilon": 1.0, "delta": 0.001}], "repeats": 100, "draws": 1, "seed": 1,
  "axes": {"budgets.epsilon": [0.5, 1, 4], "source.n_curves": [100, 250]}}
 
-Without repeats and draws it is the study of the pages, which gives the numbers on screen.
+A budget without delta has that of all pages: 1/n² for n people in all, which follows an axis of n,
+and 0 where the method needs none. Without repeats and draws it is the study of the pages, which
+gives the numbers on screen.
 """
 
 from __future__ import annotations
@@ -54,6 +56,12 @@ class Scenario:
                              hint="Take fewer values.")
         return [self._cell(dict(zip(self.axes, values, strict=True)))
                 for values in itertools.product(*self.axes.values())]
+
+    @property
+    def states_delta(self) -> bool:
+        """Whether it says which δ; else that is the one of all pages, by the number of people."""
+        return "budgets.delta" in self.axes or any(
+            "delta" in budget for budget in self.plain["budgets"])
 
     def _cell(self, at: dict[str, Any]) -> Cell:
         plain = _deep_copy(self.plain)

@@ -386,9 +386,9 @@ def _member(site: Any, scheme: Scheme, is_pure: bool, masked: bool) -> Member:
     if isinstance(people, bool) or not isinstance(people, int) or not 1 <= people <= _MAX_PEOPLE:
         raise InputError(f"“people” of {name} must be a whole number from 1 to {_MAX_PEOPLE}.",
                          field="people")
-    budget = {"epsilon": plain.get("epsilon"),
-              "delta": plain.get("delta", 0.0 if is_pure else usual_delta(people))}
-    return Member(name, people, parsing.budgets_of({"budgets": [budget]}, 1)[0],
+    usual = 0.0 if is_pure else usual_delta(people)
+    budget = {"epsilon": plain.get("epsilon"), "delta": plain.get("delta", usual)}
+    return Member(name, people, parsing.budgets_of({"budgets": [budget]}, 1, usual)[0],
                   check_public(scheme, plain.get("key"), "key"),
                   check_public(scheme, plain.get("pads"), "pads") if masked else "")
 

@@ -7,6 +7,7 @@ from typing import Any
 
 from engine.core.tasks import DataType
 from engine.language import quality
+from engine.language.grammar import plain_text
 from engine.language.numbers import number, small
 from engine.language.odds_words import odds_main
 from engine.language.tags import budget_chip
@@ -31,9 +32,11 @@ def summary(plan: SitePlan) -> list[str]:
              f"{number(plan.sizes.n_curves, 9)} {facts.people} at {len(plan.members)} sites, by "
              f"{mechanism.label}."]
     lines += [f"  {member.name}: {number(member.people, 9)} {facts.people}, charged "
-              f"{plain(budget_chip(cost.certified))}"
+              f"{plain_text(budget_chip(cost.certified))}"
               for member, cost in zip(plan.members, map(plan.cost, range(len(plan.members))),
                                       strict=True)]
+    if concern := sentences.large_delta(cost, plan.sizes.n_curves):
+        lines.append(plain_text(concern))
     if verdict is not None:
         lines.append(quality.noise_forecast(verdict))
     protocol = Protocol(plan)
@@ -64,12 +67,12 @@ def sign_off(plan: SitePlan, site: int) -> list[str]:
         f"You are {member.name}. What leaves this site: {len(turns)} messages with {numbers} "
         f"{'masked' if plan.shares else 'noised'} numbers in all, signed by {by}. The file stays "
         "here.",
-        f"Your {facts.people} would be charged {plain(budget_chip(cost.certified))}: certified, "
-        "that is, proved for the noise that is really drawn. " + (
+        f"Your {facts.people} would be charged {plain_text(budget_chip(cost.certified))}: "
+        "certified, that is, proved for the noise that is really drawn. " + (
             f"That holds as long as {plan.shares.honest} of the sites, yours among them, keep to "
             "the protocol and to themselves." if plan.shares else
             "Nothing that others send or do changes that."),
-        plain(odds_main(risk.of_ledger(lines), facts.person, lines[0].unit.noun)),
+        plain_text(odds_main(risk.of_ledger(lines), facts.person, lines[0].unit.noun)),
         f"Protected: {plan.release.plain['unit']}. Bounds come from: {facts.origin}.",
         *lines_before(facts, plan.sizes, plan.mechanism.main_task.data is DataType.CURVES)]
 
@@ -174,17 +177,6 @@ def _listed(names: Sequence[str]) -> str:
     'north, south and east'
     """
     return " and ".join(filter(None, [", ".join(names[:-1]), names[-1]]))
-
-
-def plain(markdown: str) -> str:
-    """Words for a terminal.
-
-    Parameters
-    ----------
-    markdown : str
-        With bold words.
-    """
-    return markdown.replace("**", "")
 
 
 def commands(plan: SitePlan) -> str:

@@ -285,9 +285,16 @@ def _of_records(table: Table) -> Layout:
                   covariates=tuple(name for name in table.columns if name not in used))
 
 
-def site_like(table: Table) -> str | None:
-    """The column whose name is usual for sites: to be offered, never to be taken."""
-    return roles_by_name(table, {}).get("server")
+def site_like(table: Table, roles: Mapping[str, Any] | None = None) -> str | None:
+    """The column whose name is usual for sites: to be offered, never to be taken.
+
+    Parameters
+    ----------
+    roles : mapping
+        Role → column or columns that have one already, and are none to be offered.
+    """
+    choices = {role: _find(table, named) for role, named in (roles or {}).items()}
+    return roles_by_name(table, choices).get("server")
 
 
 def _is_of_sites(name: str) -> bool:

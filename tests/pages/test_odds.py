@@ -49,6 +49,11 @@ def test_a_declared_sample_in_the_link_is_shown_with_whom_it_does_not_hold_again
     assert "Secret sample of 2,000, as declared" in changed
 
 
+def test_what_delta_is_and_that_it_is_large_stands_with_the_careful_attacker(several):
+    assert "δ is above" in words(several)
+    assert "δ = 2.5×10⁻⁵ is the default, 1/n²" in words(open_page(DETAIL, **OPEN))
+
+
 def test_the_number_of_curves_goes_into_the_link_and_reset_takes_it_back():
     at = open_page(DETAIL, **OPEN)
     at.text_input(key="w_group").set_value("4").run()

@@ -104,6 +104,17 @@ def test_axes_make_the_full_grid_in_order():
         (0.5, 60), (0.5, 80), (4.0, 60), (4.0, 80)]
 
 
+@pytest.mark.parametrize(("method", "budget", "expected"), [
+    ("adaptive_mean", {}, [1 / 60**2, 1 / 80**2]), ("adaptive_mean", {"delta": 1e-7}, [1e-7] * 2),
+    ("adaptive_mean", {"delta": 0}, [0, 0]), ("iclp", {}, [0, 0])])
+def test_a_budget_without_delta_has_that_of_the_pages(method, budget, expected):
+    """1/n² for the people of its own cell, and 0 where the method needs none."""
+    plain = {**SCENARIO, "mechanism": {"key": method}, "budgets": [{"epsilon": 1.0, **budget}],
+             "axes": {"source.n_curves": [60, 80]}}
+    cells = scenario.from_plain(plain).cells()
+    assert [cell.budgets[0].delta for cell in cells] == pytest.approx(expected, abs=0, rel=1e-12)
+
+
 def run(plain, executor="serial"):
     chosen = scenario.from_plain(plain)
     with executors.make(executor) as pool:
@@ -165,6 +176,29 @@ def test_the_table_shows_axes_errors_and_the_guarantee(capsys, monkeypatch):
     assert "budgets.epsilon" in out
     assert "±" in out
     assert "δ = 0.001" in out
+
+
+def test_below_the_table_stands_that_delta_is_large_and_for_how_many_cells(capsys, monkeypatch):
+    small = {**changed("axes", {"source.n_curves": [60, 80]}), "budgets": [{"epsilon": 1, "delta": 1e-6}]}
+    _, out, _ = command(capsys, monkeypatch, ["run", "-"], json.dumps(small))
+    assert "δ is" not in out
+    mixed = {**small, "axes": {"budgets.delta": [1e-6, 1e-4, 0.01]}}
+    _, out, _ = command(capsys, monkeypatch, ["run", "-"], json.dumps(mixed))
+    assert "2 of 3 cells" in out and "δ is large: above a tenth of 1/n = 0.0167" in out
+
+
+def test_where_nothing_is_published_no_number_of_a_release_is_printed(capsys, monkeypatch):
+    few = {**SCENARIO, "mechanism": {"key": "adaptive_mean"}, "axes": {},
+           "budgets": [{"epsilon": 0.1}]}
+    text, csv, as_json = (command(capsys, monkeypatch, ["run", "-", *more], json.dumps(few))[1]
+                          for more in ([], ["--csv"], ["--json"]))
+    assert "none: nothing is published" in text and "coverage" not in text and "δ is" not in text
+    table = pd.read_csv(io.StringIO(csv), comment="#")
+    assert table["error"][0] == "nothing is published" and table["repeats"][0] == 4
+    assert table.drop(columns=["error", "repeats"]).isna().all(axis=None)
+    cell = json.loads(as_json)["cells"][0]
+    assert cell.pop("published") is False
+    assert {name for name, value in cell.items() if value is not None} == {"at", "repeats"}
 
 
 @pytest.mark.parametrize("file", ["README.md", "docs/guide/command_line.md"])

@@ -9,7 +9,7 @@ import pytest
 from engine.core.errors import InputError
 from engine.release import certified, partial, published
 from engine.release.ledger import Ledger
-from engine.sites import centre, messages
+from engine.sites import centre, messages, words
 from engine.sites.messages import Message
 from engine.sites.plan import SitePlan
 from engine.sites.protocol import multiples
@@ -323,6 +323,12 @@ def test_each_site_is_charged_what_is_certified_for_its_own_budget(tmp_path):
     for site, epsilon in zip(sites, (3.0, 1.0), strict=True):
         odometer = site.ledger.odometer(published.content_of(site.source))
         assert odometer.spent_epsilon == epsilon
+
+
+def test_a_large_delta_is_pointed_out_before_a_site_signs_off():
+    """The usual one of so few people is."""
+    assert "δ is above" in "\n".join(words.sign_off(planned(), 0))
+    assert "δ is" not in "\n".join(words.sign_off(planned(key="bernstein"), 0))
 
 
 @pytest.mark.parametrize("part", ["epsilon", "delta"])

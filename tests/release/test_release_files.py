@@ -19,6 +19,7 @@ from engine.privacy.feasibility import Feasibility
 from engine.release import captions, certified, ledger, published, sentences
 from engine.release import files as release_files
 from engine.release import functions as release_functions
+from engine.release import request as release_request
 from engine.release.data_content import content_of
 from engine.release.ledger import Ledger
 from engine.release.picture import picture, ticks
@@ -100,6 +101,19 @@ def test_the_card_says_unit_neighbours_budget_accounting_bounds_seed_and_version
     assert card["noise"]["seed"].startswith("none")
     assert card["versions"]["opendp"] == "0.16.0"
     assert card["odds"]["right_guess_at_most"] == risk.of_ledger(one.cost.certified_spends).right
+
+
+def test_a_large_delta_is_pointed_out_before_a_release_and_in_all_of_its_files(one, tmp_path):
+    words = "largest value in common practice"
+    for name in ("release.csv", "release.svg", "release.html", "guarantee.json"):
+        assert words in release_files.all_files(one)[name].decode()
+    method = mechanisms.build("adaptive_mean", {})
+    shown = {delta: " ".join(sentences.before(
+        SEA, method, published.release_cost(SEA, method, Budget(2.0, delta)), None))
+        for delta in (1e-6, 1e-4, 5e-3)}
+    assert words not in shown[1e-6] and words in shown[1e-4] and "δ is large" in shown[5e-3]
+    small = published.publish(SEA, method, Budget(2.0, 1e-6), Ledger(tmp_path / "ledger"), "sea")
+    assert "delta_warning" not in small.card and "δ is" not in release_files.report(small).decode()
 
 
 def test_the_guarantee_says_how_often_an_attacker_is_right(one):
@@ -198,6 +212,49 @@ def test_the_holder_of_a_file_is_told_what_to_look_at_in_it_and_only_if_they_ask
     assert "as private as the data" in warning and not (tmp_path / "ledger").exists()
     assert __main__.main(command) == 2
     assert "left out" not in capsys.readouterr().out
+
+
+def test_a_request_without_delta_has_that_of_the_pages_and_an_explicit_0_stays(tmp_path, capsys):
+    method = {"key": "adaptive_mean", "parameters": {}}
+    assert __main__.main(request(tmp_path, mechanism=method)) == 2
+    assert "Certified: ε = 2 · δ = 2.8×10⁻⁴." in capsys.readouterr().out
+    assert __main__.main(request(tmp_path, mechanism=method, budgets=[{"epsilon": 2, "delta": 0}])) == 2
+    assert "δ" in capsys.readouterr().err
+
+
+def test_groups_without_delta_have_that_of_all_people(tmp_path):
+    request(tmp_path, data={"file": "heights.csv", "facts": _FACTS, "columns": {"group": "sex"},
+                            "groups": ["f", "m"]}, mechanism={"key": "adaptive_mean"})
+    header, *others = _CSV.splitlines()
+    rows = [f"{row},{'fm'[int(row[1:].split(',')[0]) < 20]}\n" for row in others]
+    (tmp_path / "heights.csv").write_text("".join([f"{header},sex\n", *rows]))
+    requests = release_request.from_json((tmp_path / "request.json").read_text(), tmp_path)
+    assert [each.source.sizes.n_curves for each in requests] == [40, 20]
+    assert [each.budget.delta for each in requests] == [1 / 60**2] * 2
+
+
+def test_a_column_that_may_name_sites_is_pointed_out_before_the_cost(tmp_path, capsys):
+    command, (header, *others) = request(tmp_path), _CSV.splitlines()
+    rows = [f"{row},h{int(row[1:].split(',')[0]) % 3}\n" for row in others]
+    (tmp_path / "heights.csv").write_text("".join([f"{header},hospital\n", *rows]))
+    __main__.main(command)
+    assert capsys.readouterr().out.startswith("“hospital” may name sites")
+    data = {"file": "heights.csv", "facts": _FACTS}
+    for columns in ({"server": "hospital"}, {"server": None}, {"covariates": ["hospital"]}):
+        plain = json.loads((tmp_path / "request.json").read_text())
+        (tmp_path / "request.json").write_text(json.dumps({**plain, "data": {**data, "columns": columns}}))
+        __main__.main(command)
+        assert "may name sites" not in capsys.readouterr().out
+
+
+def test_people_who_seem_to_be_known_are_told_once_and_without_markup(tmp_path, capsys):
+    command = request(tmp_path)
+    assert __main__.main([*command, "--yes", "--name", "long_common"]) == 0
+    (tmp_path / "heights.csv").write_text(_CSV.replace("c1,2,92", "c1,2,93"))
+    capsys.readouterr()
+    assert __main__.main(command) == 2
+    out, _ = capsys.readouterr()
+    assert "“long_common”" in out and "been published yet" not in out and "\\" not in out
 
 
 def test_with_yes_the_files_are_written_and_the_ledger_is_charged(tmp_path, capsys):

@@ -87,4 +87,7 @@ def test_the_memo_holds_the_table_the_warnings_and_each_in_words_and_no_markup_f
     assert "<td>2.00 cm</td>" in page and "2 (2 times)" in page
     assert "Different δ" in page and page.count("an attacker knows the curve of every child") == 2
     assert "compare the <i>attacker’s accuracy</i>" in page
+    assert "is the default" not in page and "δ = 1×10⁻⁵ was chosen" in page and "δ is above" not in page
+    large = memo.comparison_memo([pin("A"), pin("B", delta=1e-2), pin("C", delta=1 / 200**2)]).decode()
+    assert "δ is large" in large and "is the default, 1/n² for n = 200 people" in large
     assert "<script" not in page and "&lt;script&gt;" in page and "http:" not in page

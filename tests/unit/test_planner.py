@@ -198,10 +198,16 @@ def test_the_command_line_plans(tmp_path, capsys):
         "source": {"key": "sparse_curves", "parameters": {"mean": "growth", "n_curves": 150}},
         "mechanism": {"key": "adaptive_mean"}, "budgets": [{"epsilon": 1, "delta": 1e-5}]}))
     assert command.main(["plan", str(file), "--target", "2"]) == 0
-    assert "is enough for an error (root mean squared) of 2 cm" in capsys.readouterr().out
+    out = capsys.readouterr().out
+    assert "is enough for an error (root mean squared) of 2 cm" in out and "δ is" not in out
+    file.write_text(file.read_text().replace(', "delta": 1e-05', ""))  # it follows the people
     assert command.main(["plan", str(file), "--unknown", "people", "--target", "1.5",
                          "--json"]) == 0
-    assert json.loads(capsys.readouterr().out)["value"] > 100
+    people = json.loads(capsys.readouterr().out)
+    assert people["value"] > 100 and people["reached"]["delta"] == people["value"]**-2
+    file.write_text(file.read_text().replace('"epsilon": 1', '"epsilon": 1, "delta": 1e-3'))
+    assert command.main(["plan", str(file), "--unknown", "error"]) == 0
+    assert "δ is large: above a tenth of 1/n = 0.00667" in capsys.readouterr().out
     with pytest.raises(SystemExit) as end:
         command.main(["plan", str(file), "--target", "-1"])
     assert end.value.code == 2 and "a number from" in capsys.readouterr().err

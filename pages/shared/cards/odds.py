@@ -17,6 +17,7 @@ from engine.language import glossary, odds_words, tags
 from engine.language.grammar import capital
 from engine.privacy import amplification, risk
 from engine.privacy.amplification import Person, SecretSample
+from engine.privacy.failure import Delta
 from pages.shared import components
 from pages.shared.frame import controls, layout
 from pages.shared.state import session, settings
@@ -86,7 +87,7 @@ def card(facts: PublicFacts, spends: Sequence[Spend], sizes: Sizes,
             _follow(facts, slider)
         with layout.fold("Power at low false-positive rates", "why") as is_open:
             if is_open:
-                _careful_attacker(facts, spends, held)
+                _careful_attacker(facts, spends, held, sizes.n_curves)
         with layout.fold("Trade-off curve of the mechanism", "trade_off") as is_open:
             if is_open:
                 _trade_off(of(spends), facts)
@@ -136,7 +137,7 @@ def _follow(facts: PublicFacts, slider: Slider) -> None:
     components.said(below, "said_odds_key", slider.rev)
 
 
-def _careful_attacker(facts: PublicFacts, spends: Sequence[Spend], held: str) -> None:
+def _careful_attacker(facts: PublicFacts, spends: Sequence[Spend], held: str, n: int) -> None:
     plain = of(spends)
     st.markdown(odds_words.odds_careful(plain))
     st.markdown(odds_words.odds_rare(plain))
@@ -147,7 +148,9 @@ def _careful_attacker(facts: PublicFacts, spends: Sequence[Spend], held: str) ->
     st.markdown(odds_words.odds_flagged(odds, facts.people))
     st.markdown(odds_words.with_and_without(odds, facts.person, held))
     st.markdown(odds_words.not_covered(facts))
-    st.markdown(odds_words.delta_explained(plain.budget.delta))
+    delta = Delta.of(plain.budget.delta, n)  # of several units together it is nobody's choice
+    st.markdown(odds_words.delta_stated(delta) if plain.group == 1 else
+                f"{odds_words.delta_explained(delta.value)} {odds_words.delta_concern(delta)}")
 
 
 def _trade_off(odds: risk.Odds, facts: PublicFacts) -> None:
