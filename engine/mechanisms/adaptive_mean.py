@@ -260,8 +260,8 @@ class AdaptiveMean(AdaptiveRelease[MeanPlan, MeanEvidence]):
         few = np.array([not are_told_apart(self.functions(plan.size, facts),
                                            self.law_of_times(facts)) for plan in plans])
         yield Caution(FEW_TIMES, released & few[:, None, None])
-        yield Caution(CLUSTERED_TIMES, evidence.clustered)
-        yield Caution(GAP_IN_TIMES, evidence.with_gap)
+        yield Caution(CLUSTERED_TIMES, evidence.clustered, voids_band=True)
+        yield Caution(GAP_IN_TIMES, evidence.with_gap, voids_band=True)
         yield Caution(GAPS_NOT_SEEN, evidence.hides_gaps & released)
         law = self.law_of_times(facts)
         if not facts.symmetric and _share_observed(law, sizes) < constants.WHOLE_RANGE:
@@ -277,7 +277,7 @@ class AdaptiveMean(AdaptiveRelease[MeanPlan, MeanEvidence]):
                 facts, plans, fit.band, NORMAL * errors.mean(axis=-1),
                 released & ~few[:, None, None])
             yield Caution(END_NOT_OBSERVED, released & self._ends_not_observed(
-                facts, plans, fit.band, sizes))
+                facts, plans, fit.band, sizes), voids_band=True)
             curves = fit.band.centre @ rows.T  # from the middle of the bounds, unless that is flat
             from_middle = curves - scale.middle.heights[0] if scale.is_flat else curves
             at_bound = band_checks.lie_at_a_bound(from_middle, errors, scale.half)

@@ -87,10 +87,13 @@ class Caution:
         One sentence for whoever reads the release; it is published with it.
     applies : (budgets, repeats, draws), bool
         To which releases. It is computed from what is released or public, never from the curves.
+    voids_band : bool
+        Whether the confidence band cannot be relied on then: the verdict is "doubtful".
     """
 
     text: str
     applies: NDArray[np.bool_]
+    voids_band: bool = False
 
 
 class LateCautions(Sequence[Caution]):
@@ -283,6 +286,14 @@ class Estimate:
         for caution in self.cautions:
             doubted |= caution.applies
         return doubted
+
+    @property
+    def is_unreliable(self) -> NDArray[np.bool_]:
+        """Which releases say that their band cannot be relied on: (budgets, repeats, draws)."""
+        unreliable = np.zeros(self.coefficients.shape[:3], dtype=bool)
+        for caution in self.cautions:
+            unreliable |= caution.applies & caution.voids_band
+        return unreliable
 
     def values(self, grid: Array) -> Array:
         """The released curves on a grid.
