@@ -277,7 +277,7 @@ class AdaptiveMean(AdaptiveRelease[MeanPlan, MeanEvidence]):
                 facts, plans, fit.band, NORMAL * errors.mean(axis=-1),
                 released & ~few[:, None, None])
             yield Caution(END_NOT_OBSERVED, released & self._ends_not_observed(
-                facts, plans, fit.band, sizes), voids_band=True)
+                facts, plans, fit.band, sizes))
             curves = fit.band.centre @ rows.T  # from the middle of the bounds, unless that is flat
             from_middle = curves - scale.middle.heights[0] if scale.is_flat else curves
             at_bound = band_checks.lie_at_a_bound(from_middle, errors, scale.half)
