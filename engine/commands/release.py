@@ -129,7 +129,7 @@ def _single(options: argparse.Namespace, ledger: Ledger, request: Request, name:
         request.source, request.mechanism, request.budget, ledger, name)
     for line in sentences.before(request.source, request.mechanism, cost, before):
         print(line.replace("**", ""))
-    if known is not None:
+    if known is not None and earlier is None:
         print(sentences.known_people(known, request.source.facts).replace("**", ""))
         _check_people(options)
     for line in stated.lines_before(request.source.facts, request.source.sizes,
@@ -138,6 +138,9 @@ def _single(options: argparse.Namespace, ledger: Ledger, request: Request, name:
     if earlier is not None:
         print(sentences.asked_before(earlier))
     if not options.yes:
+        if request.source.facts.is_upload:
+            print("--about-file tells you alone where the file contradicts what is stated of it, "
+                  "and what follows.", file=sys.stderr)
         print("Nothing was published. Add --yes to publish and write to the ledger: it cannot be "
               "taken back." if earlier is None else
               "Nothing was written. Add --yes for the files.", file=sys.stderr)

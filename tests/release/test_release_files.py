@@ -172,7 +172,7 @@ def test_without_yes_the_cost_is_shown_and_nothing_is_charged(tmp_path, capsys):
     assert __main__.main(request(tmp_path)) == 2
     out, problem = capsys.readouterr()
     assert "Certified: ε = 2" in out
-    assert "Nothing was published" in problem
+    assert "Nothing was published" in problem and "--about-file" in problem
     assert not (tmp_path / "ledger").exists()
     assert not (tmp_path / "out").exists()
 
