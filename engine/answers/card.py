@@ -246,7 +246,20 @@ def comparison(cards: Sequence[Mapping[str, Any]], are_disjoint: bool = False) -
                    for first, second in combinations(groups, 2))
     names = [group.name if group else str(_release(card).get("name", "A group"))[:_SHORT_NAME]
              for card, group in zip(cards, groups, strict=True)]
-    return GroupComparison(names, curves, are_disjoint or state_it)
+    return GroupComparison(names, curves, are_disjoint or state_it, [
+        name for name, card in zip(names, cards, strict=True) if is_doubtful(card)])
+
+
+def is_doubtful(card: Mapping[str, Any]) -> bool:
+    """Whether the release says that its curve and band cannot be relied on.
+
+    Parameters
+    ----------
+    card : mapping
+        A guarantee card.
+    """
+    accuracy = card.get("accuracy")
+    return isinstance(accuracy, Mapping) and accuracy.get("verdict") == "doubtful"
 
 
 def _release(card: Mapping[str, Any]) -> Mapping[str, Any]:

@@ -46,6 +46,8 @@ SUPPOSES = (
     "The test supposes that few people lie far from most others. Where a fifth lay 2.5 standard "
     "deviations above the rest, groups with the same mean had p < .05 in 7 to 17 of 100 "
     "comparisons.")
+DOUBTFUL = ("Doubtful: by its own warnings the release of {} cannot be relied on, nor can its "
+            "differences from other groups.")
 _SAME_UNITS = ("value_unit", "time_unit", "time_low", "time_high")
 
 
@@ -85,6 +87,8 @@ class GroupComparison:
         One for each.
     are_disjoint : bool
         Whether it is stated that nobody is in two groups.
+    doubtful : sequence of str
+        Groups whose releases say that their bands cannot be relied on.
 
     Raises
     ------
@@ -95,6 +99,7 @@ class GroupComparison:
     names: Sequence[str]
     curves: Sequence[ReleasedCurve]
     are_disjoint: bool
+    doubtful: Sequence[str] = ()
 
     def __post_init__(self) -> None:
         if not 2 <= len(self.curves) <= MAX_GROUPS or len(self.names) != len(self.curves):
@@ -257,7 +262,7 @@ class GroupComparison:
 
     def sentences(self) -> list[str]:
         """All results in words."""
-        parts = [f"{self.p_written}: {WHAT_P_IS}"]
+        parts = [*map(DOUBTFUL.format, self.doubtful), f"{self.p_written}: {WHAT_P_IS}"]
         for first, second in self.pairs:
             parts += self._pair_in_words(first, second)
         return [*parts, SUPPOSES,

@@ -16,13 +16,14 @@ from typing import Any
 import numpy as np
 
 from engine.answers import curve_questions
-from engine.answers.card import comparison, read
+from engine.answers.card import comparison, is_doubtful, read
 from engine.answers.reply import DRAWN_OTHERWISE
 from engine.answers.synthetic import as_csv, synthetic_people, what_they_keep
 from engine.core.entrance import bytes_of, json_of, text_of
 from engine.core.errors import InputError, brief
 from engine.core.registry import Parameter
 from engine.core.types import Budget
+from engine.language import quality
 from engine.release.checked_files import MAX_BYTES, check, unpacked
 from engine.release.ledger import Ledger
 from engine.topics.mean.words import watermark
@@ -66,7 +67,8 @@ def ask(options: argparse.Namespace) -> None:
     InputError
         If the card cannot be read, or the question or an option is unknown.
     """
-    curve = read(json_of(text_of(options.card), "card"))
+    card = json_of(text_of(options.card), "card")
+    curve = read(card)
     curve = curve.together() if options.together else curve
     if options.question is None:
         questions = [cls() for cls in curve_questions.all()]
@@ -78,6 +80,8 @@ def ask(options: argparse.Namespace) -> None:
         print(json.dumps({key: answer.plain() for key, answer in answers.items()},
                          ensure_ascii=False, allow_nan=False))
         return
+    if is_doubtful(card):
+        print(quality.DOUBTFUL)
     for question, answer in zip(questions, answers.values(), strict=True):
         print(f"{question.label}: {answer.text}")
     for note in dict.fromkeys(note for answer in answers.values() for note in answer.notes):
@@ -172,6 +176,7 @@ def compare(options: argparse.Namespace) -> None:
         print("\n".join(compared.sentences()))
         return
     print(json.dumps({
+        "doubtful": compared.doubtful,
         "p": compared.p, "p_anywhere": compared.p_anywhere, "p_broad": compared.p_broad,
         "pairs": [{"groups": [compared.names[first], compared.names[second]],
                    **asdict(compared.differences(first, second))}

@@ -134,7 +134,7 @@ def _single(options: argparse.Namespace, ledger: Ledger, request: Request, name:
         request.source, request.mechanism, request.budget, ledger, name)
     for line in sentences.before(request.source, request.mechanism, cost, before, known):
         print(plain_text(line))
-    if known is not None:
+    if known is not None and earlier is None:
         _check_people(options)
     for line in stated.lines_before(request.source.facts, request.source.sizes,
                                     request.mechanism.main_task.data is DataType.CURVES):
@@ -146,13 +146,14 @@ def _single(options: argparse.Namespace, ledger: Ledger, request: Request, name:
         preview = preview_before(request.source, request.mechanism, request.budget, cost)
     if preview is not None:
         for line in words.in_lines(preview, request.mechanism.main_task.key):
-            print(line.replace("**", ""))
+            print(plain_text(line))
     if not options.yes:
         print("Nothing was published. Add --yes to publish and write to the ledger: it cannot be "
               "taken back." if earlier is None else
               "Nothing was written. Add --yes for the files.", file=sys.stderr)
         if request.source.facts.is_upload:
-            print("--about-file says first, for you alone, how the file was read.", file=sys.stderr)
+            print("--about-file says first, for you alone, how the file was read and where it "
+                  "contradicts what is stated of it.", file=sys.stderr)
         return 2
     if earlier is None or earlier.state == "charged":
         release_folder.empty(out)  # tried before anything is charged or drawn

@@ -23,6 +23,7 @@ _NUMBER: Schema = {"type": "number"}
 _COUNT: Schema = {"type": "integer", "minimum": 0}
 _TEXT: Schema = {"type": "string"}
 _MAYBE: Schema = {"type": ["number", "null"]}
+_VERDICTS = "not feasible", "doubtful", "coarse", "usable", "good", "nearly free"
 
 
 def schema(name: str) -> Schema:
@@ -130,7 +131,8 @@ def _guarantee() -> Schema:
         "kind": {"const": "differential privacy guarantee"}, "version": {"const": 2},
         "release": _open({name: _TEXT for name in ("name", "at", "id", "of", "what", "credit")},
                          ["name", "at", "id", "of", "what"]),
-        "accuracy": _open({"headline": _TEXT, "explained": texts, "warnings": texts}, ["warnings"]),
+        "accuracy": _open({"verdict": {"enum": [*_VERDICTS, None]}, "headline": _TEXT,
+                           "explained": texts, "warnings": texts}, ["warnings"]),
         "unit_of_protection": _TEXT, "neighbours": _TEXT,
         "guarantee": _object(spent, ...), "ideal": _open(spent, ["epsilon", "delta"]),
         "odds": _open({"attacker": _TEXT, "coin_toss": _NUMBER, "right_guess_at_most":

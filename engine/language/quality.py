@@ -375,6 +375,10 @@ def smallest_change(facts: PublicFacts, change: float) -> str:
     return f"about {in_unit(change, facts.value_unit, 2)} and more"
 
 
+DOUBTFUL = ("Doubtful: the curve and its confidence band cannot be relied on. The warnings say why "
+            "and where.")
+
+
 def level_only(wide: float, is_flat: bool, at_times: float = 0.0) -> str:
     """Why a release with enough people is coarse all the same: its band, as `verdict` takes it.
 

@@ -265,8 +265,8 @@ class AdaptiveMean(AdaptiveRelease[MeanPlan, MeanEvidence]):
         few = np.array([not are_told_apart(self.functions(plan.size, facts),
                                            self.law_of_times(facts)) for plan in plans])
         yield Caution(FEW_TIMES, released & few[:, None, None])
-        yield Caution(CLUSTERED_TIMES, evidence.clustered)
-        yield Caution(GAP_IN_TIMES, evidence.with_gap)
+        yield Caution(CLUSTERED_TIMES, evidence.clustered, voids_band=True)
+        yield Caution(GAP_IN_TIMES, evidence.with_gap, voids_band=True)
         yield Caution(GAPS_NOT_SEEN, evidence.hides_gaps & released)
         law = self.law_of_times(facts)
         if not facts.symmetric and _share_observed(law, sizes) < constants.WHOLE_RANGE:

@@ -559,7 +559,7 @@ class PercentileCurves(Mechanism[CurveData, PercentilePlan]):
         yield Caution(COARSE, at([is_released and plan.verdict.effective_size < _RELIABLE
                                   for is_released, plan in zip(released, plans, strict=True)]))
         if _is_hardly_observed(data.facts.design):
-            yield Caution(HARDLY_OBSERVED, at(released))
+            yield Caution(HARDLY_OBSERVED, at(released), voids_band=True)
         if data.facts.design.law is TimeLaw.COMMON:
             n_times = len(data.facts.design.times)
             yield Caution(FEW_COMMON_TIMES, at([

@@ -304,7 +304,7 @@ class WaveletGlobal(WaveletRegression[CurvePlan]):
         if self.design != "even" or facts.is_simulated:
             return ()
         released = np.array([plan.released for plan in plans])[:, None, None]
-        return (Caution(EVEN_TIMES, np.broadcast_to(released, shape), is_doubt=False),)
+        return (Caution(EVEN_TIMES, np.broadcast_to(released, shape)),)
 
     def exact_fit(self, data: CurveData) -> Fit:
         """The averages of all readings as they are, with the level of an unlimited budget."""

@@ -103,8 +103,8 @@ class Feasibility:
 WIDE = 0.25  # of the stated range: a band that wide shows hardly more than a level
 
 
-def verdict(feasibility: Feasibility | None, wide: float = 0.0, is_flat: bool = False
-            ) -> str | None:
+def verdict(feasibility: Feasibility | None, wide: float = 0.0, is_flat: bool = False,
+            is_unreliable: bool = False) -> str | None:
     """What can be read from a curve: the one verdict of pages, previews and files.
 
     Parameters
@@ -115,20 +115,26 @@ def verdict(feasibility: Feasibility | None, wide: float = 0.0, is_flat: bool = 
         The average width of the confidence band as a share of the stated range; 0 without a band.
     is_flat : bool
         Whether a constant curve fits into the band, so that no change can be told.
+    is_unreliable : bool
+        Whether the release warns that its band cannot be relied on.
 
     Returns
     -------
     str or None
-        As `Feasibility.verdict`, and "coarse" where the band tells no more than a level; None where
-        nothing is known.
+        As `Feasibility.verdict`; "doubtful" where the band cannot be relied on, and "coarse" where
+        it tells no more than a level; None where nothing is known.
 
     Examples
     --------
     >>> verdict(Feasibility(500.0)), verdict(Feasibility(500.0), is_flat=True), verdict(None, 0.3)
     ('nearly free', 'coarse', 'coarse')
+    >>> verdict(Feasibility(500.0), is_flat=True, is_unreliable=True)
+    'doubtful'
     """
     if feasibility is not None and not feasibility.is_feasible:
         return feasibility.verdict
+    if is_unreliable:
+        return "doubtful"
     if wide >= WIDE or is_flat:
         return "coarse"
     return None if feasibility is None else feasibility.verdict

@@ -97,7 +97,8 @@ class Books:
     tight_delta : dict
         δ at which ρ's are turned into ε; None where none was fixed. By population.
     people : dict
-        Kinds of traces with sizes and digests, by data set.
+        Kinds of traces with sizes and digests, by data set: one for each set of ids and values
+        under which the same observations came.
     releases : dict
         Data set and entry of every charge, by its number.
     ends : dict
@@ -116,7 +117,7 @@ class Books:
     population: dict[str, str] = field(default_factory=dict)
     total: dict[str, tuple[int, float]] = field(default_factory=dict)
     tight_delta: dict[str, float | None] = field(default_factory=dict)
-    people: dict[str, Mapping[str, Any]] = field(default_factory=dict)
+    people: dict[str, list[Mapping[str, Any]]] = field(default_factory=dict)
     releases: dict[int, tuple[str, Mapping[str, Any]]] = field(default_factory=dict)
     ends: dict[int, Mapping[str, Any]] = field(default_factory=dict)
     parts: dict[int, dict[int, str]] = field(default_factory=dict)
@@ -174,8 +175,8 @@ class Books:
             self.tight_delta[self.label_of(entry["label"])] = None
         elif kind == "unknown":
             self.unknown.add(entry["label"])
-        if data_set and "people" in entry:
-            self.people[data_set] = entry["people"]
+        if data_set and entry.get("people"):
+            self.people.setdefault(data_set, []).append(entry["people"])
 
     def _join(self, labels: list[str]) -> None:
         """Several populations turn out to share people: one, with the lowest of their totals."""
@@ -237,15 +238,18 @@ class Books:
         return (sum(entry["epsilon"] for entry in costs),
                 sum_up([entry["delta"] for entry in costs]))
 
-    def sketched(self, data_set: str) -> bool:
-        """Whether traces of the people of a data set are kept.
+    def is_compared(self, data_set: str, people: Mapping[str, Any]) -> bool:
+        """Whether a data set was charged before with the same traces of its people, or with none.
 
         Parameters
         ----------
         data_set : str
             Its hash in the ledger.
+        people : mapping
+            Kinds of traces with sizes and digests; the same observations may have other ids.
         """
-        return bool(self.people.get(data_set))
+        return data_set in self.population and (
+            not people or people in self.people.get(data_set, []))
 
     def odometer(self, *labels: str) -> Odometer:
         """What was spent on one population, or would have been on several that are one.

@@ -163,7 +163,7 @@ def functions_of(estimate: Estimate, mechanism: Mechanism, data: Data, cost: Rel
         uncertainty=Uncertainty(
             band, mechanism.feasibility(data.sizes, cost.inner_budgets), warnings, moved,
             0.0 if band is None else band.half_width / facts.value_half_width,
-            is_flat=bool(flat)))
+            is_flat=bool(flat), is_unreliable=bool(estimate.is_unreliable.flat[0])))
 
 
 def _rows(estimate: Estimate, mechanism: Mechanism, x: Array) -> Array:

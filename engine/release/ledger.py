@@ -50,10 +50,10 @@ back, on which nothing depends but the time that is written down.
 
 Other copies of the same data
 -----------------------------
-Before the first charge to data that are new to the ledger, their people are compared with those of
-all others (`overlap`). Where at least half of the people of the smaller data set seem to be in the
-other as well, the holder must say whether they are the same people, whose total is then charged, or
-state that they are others, which the ledger records. What is noticed:
+Before the first charge to data that are new to the ledger, or whose ids are, their people are
+compared with those of all others (`overlap`). Where at least half of the people of the smaller data
+set seem to be in the other as well, the holder must say whether they are the same people, whose
+total is then charged, or state that they are others, which the ledger records. What is noticed:
 
 * a person dropped, added or replaced, or up to half of the people changed, in any way;
 * rows or columns in another order, other ids, sites, bounds or names of columns;
@@ -89,7 +89,7 @@ from engine.core.types import Budget, PublicFacts
 from engine.language.numbers import percent, small
 from engine.release import overlap
 from engine.release.books import Books, Odometer, ceiled, covers, floored, sum_up
-from engine.release.sealed_log import OpenLog, SealedLog
+from engine.release.sealed_log import OpenLog, SealedLog, digest
 from engine.release.witness import BILLION
 
 VARIABLE = "PRIVACY_CURVES_LEDGER"  # environment variable that names the file
@@ -278,7 +278,7 @@ class Ledger:
             return None if label is None else books.odometer(label)
 
     def known(self, content: bytes, traces: Traces) -> Known | None:
-        """Whether people of data that are new to the ledger seem to be in it already.
+        """Whether people of data that are new to the ledger, or with new ids, seem to be in it.
 
         Parameters
         ----------
@@ -290,16 +290,17 @@ class Ledger:
         Returns
         -------
         Known or None
-            None where nobody seems to be, or the very same data are in the ledger.
+            None where nobody seems to be, or the very same data with the same ids are in it.
         """
         if not self.log.exists():
             return None
         with self.log.reading() as log:
             books, data_set = Books.of(log.entries), _slow_hash(content, log.salt)
-            if data_set in books.population:
+            sketches = overlap.sketches(traces, log.key)
+            if books.is_compared(data_set, _people(sketches)):
                 return None
-            matches = _matches(log, books, overlap.sketches(traces, log.key))
-            return _known(books, matches)
+            label = books.population.get(data_set)
+            return _known(books, _matches(log, books, sketches, label), label)
 
     def charge(self, content: bytes, budget: Budget, name: str, description: str,
                total: Budget | None = None, facts: PublicFacts | None = None,
@@ -355,13 +356,10 @@ class Ledger:
             if earlier is not None:
                 return _receipt(books, earlier)
             sketches = overlap.sketches(traces, log.key)
-            if data_set not in books.population:
-                self._enter(log, books, data_set, sketches, total, facts, same_people)
-            else:
+            if books.is_compared(data_set, _people(sketches)):
                 _lower(log, books.population[data_set], books, total)
-                if sketches and not books.sketched(data_set):
-                    log.add(kind="people", data_set=data_set,
-                            people=_stored_sketches(log, sketches))
+            else:
+                self._enter(log, books, data_set, sketches, total, facts, same_people)
             books = Books.of(log.entries)
             before = books.odometer(books.population[data_set])
             check_name(before, name)
@@ -468,23 +466,30 @@ class Ledger:
     def _enter(self, log: OpenLog, books: Books, data_set: str,
                sketches: Mapping[str, overlap.Sketch], total: Budget | None, facts: PublicFacts,
                same_people: bool | None) -> None:
-        """Data that are new: with a total of their own, or that of the people they are about."""
-        matches = _matches(log, books, sketches)
-        people = _stored_sketches(log, sketches)
+        """Data or ids that are new: with their own total, or that of the people they are about."""
+        label = books.population.get(data_set)
+        matches = _matches(log, books, sketches, label)
+        people = _people(sketches)
+        for sketch in sketches.values():
+            log.keep(sketch.to_bytes())
         if same_people is False and any(kind in overlap.MEASURED for _, kind in matches.values()):
             raise _are_the_same(matches, facts)
-        if not matches or same_people is False:
+        if matches and same_people is None:
+            raise _who_are_they(matches, facts)
+        if matches and same_people:
+            of = sorted(matches if label is None else {*matches, label})
+            log.add(kind="copy", data_set=data_set, people=people, of=of)
+            _lower(log, of[0], Books.of(log.entries), total)
+        elif label is not None:
+            log.add(kind="people", data_set=data_set, people=people, stated_others=sorted(matches))
+            _lower(log, label, books, total)
+        else:
             total = Budget(DEFAULT_TOTAL) if total is None else total
             if not total.is_private:
                 raise InputError("The total ε of a data set must be finite.", field="total")
             log.add(kind="data set", data_set=data_set, label=f"data-{secrets.token_hex(4)}",
                     total=[floored(total.epsilon), total.delta], tight_delta=total.delta**2,
                     people=people, stated_others=sorted(matches))
-            return
-        if same_people is None:
-            raise _who_are_they(matches, facts)
-        log.add(kind="copy", data_set=data_set, people=people, of=sorted(matches))
-        _lower(log, min(matches), Books.of(log.entries), total)
 
 
 def _standing(books: Books, label: str, spent: list[Any]) -> dict[str, Any]:
@@ -545,33 +550,37 @@ def _closed() -> InputError:
 # -- people who are known -------------------------------------------------------------------------
 
 
-def _matches(log: OpenLog, books: Books, sketches: Mapping[str, overlap.Sketch]
-             ) -> dict[str, tuple[float, str]]:
-    """Populations that most of these people seem to be in: the largest share of each, by kind."""
+def _matches(log: OpenLog, books: Books, sketches: Mapping[str, overlap.Sketch],
+             except_for: str | None) -> dict[str, tuple[float, str]]:
+    """Populations that most of these people seem to be in: the largest share of each, by kind.
+
+    Without the one, if any, that their observations belong to already.
+    """
     shares: dict[str, tuple[float, str]] = {books.label_of(label): (1.0, "repair")
                                             for label in books.unknown}
-    for data_set, people in books.people.items():
-        if not people or not sketches:
-            continue
-        theirs = {kind: overlap.Sketch.from_bytes(n, log.content(digest))
-                  for kind, (n, digest) in people.items() if kind in sketches}
-        share = overlap.largest_share(sketches, theirs)
+    for data_set, sets in books.people.items():
         label = books.population[data_set]
-        if share[0] >= overlap.MAJORITY:
-            shares[label] = max(shares.get(label, (0.0, "")), share)
-    return shares
+        for people in sets if sketches and label != except_for else ():
+            theirs = {kind: overlap.Sketch.from_bytes(n, log.content(name))
+                      for kind, (n, name) in people.items() if kind in sketches}
+            share = overlap.largest_share(sketches, theirs)
+            if share[0] >= overlap.MAJORITY:
+                shares[label] = max(shares.get(label, (0.0, "")), share)
+    return {label: share for label, share in shares.items() if label != except_for}
 
 
-def _stored_sketches(log: OpenLog, sketches: Mapping[str, overlap.Sketch]) -> dict[str, list[Any]]:
-    """Sketches beside the log, as an entry names them."""
-    return {kind: [sketch.n, log.keep(sketch.to_bytes())] for kind, sketch in sketches.items()}
+def _people(sketches: Mapping[str, overlap.Sketch]) -> dict[str, list[Any]]:
+    """Sketches as an entry names them."""
+    return {kind: [sketch.n, digest(sketch.to_bytes())] for kind, sketch in sketches.items()}
 
 
-def _known(books: Books, matches: Mapping[str, tuple[float, str]]) -> Known | None:
+def _known(books: Books, matches: Mapping[str, tuple[float, str]], label: str | None
+           ) -> Known | None:
+    """With what was spent on all of them, and on the people their observations belong to."""
     if not matches:
         return None
     share, kind = max(matches.values(), key=lambda pair: (pair[1] == "repair", pair))
-    return Known(share, kind, books.odometer(*matches))
+    return Known(share, kind, books.odometer(*matches, *([] if label is None else [label])))
 
 
 def _who_are_they(matches: Mapping[str, tuple[float, str]], facts: PublicFacts) -> InputError:

@@ -90,7 +90,7 @@ def released_percentiles(estimate: Estimate, mechanism: PercentileCurves, data: 
     uncertainty = Uncertainty(
         band, mechanism.feasibility(data.sizes, cost.inner_budgets), estimate.warnings,
         wide=0.0 if band is None else band.half_width / facts.value_half_width,
-        findings=tuple(findings))
+        findings=tuple(findings), is_unreliable=bool(estimate.is_unreliable.flat[0]))
     about = (f"share of observations in each range, averaged over {axes.across}; "
              f"{budget_words(cost.certified)}, certified")
     tables = {TIME_IN_RANGE: Table(about, _averages(

@@ -59,7 +59,8 @@ def picture(release: Published, with_notes: bool = True) -> str:
 
 def _titles(release: Published) -> list[str]:
     """What, with which budget, and how far off, inside the picture."""
-    coarse = "coarse · " if release.uncertainty.is_coarse else ""
+    verdict = release.uncertainty.verdict
+    told = f"{verdict} · " if verdict in ("doubtful", "coarse") else ""
     band = band_name(release) if release.ranges else "no confidence band"
     title = heading(release)
     size = min(_TITLE, (_WIDTH - _LEFT - _RIGHT) / (0.58 * len(title)))
@@ -67,7 +68,7 @@ def _titles(release: Published) -> list[str]:
     return [f'<text x="{_LEFT}" y="20" font-size="{size:.1f}" font-weight="600" fill="#182033">'
             f"{escape(title)}</text>",
             f'<text x="{_LEFT}" y="39">{up}{escape(budget_words(release.cost.certified))} · '
-            f"{coarse}{escape(band)}</text>"]
+            f"{told}{escape(band)}</text>"]
 
 
 def _single(release: Published) -> str:

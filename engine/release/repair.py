@@ -12,6 +12,7 @@ beside the new one. In detail:
   said less, nothing is left for anybody in this ledger.
 * Where the data or the people behind a total cannot be known again, because their hashes are gone,
   holders of any new data are asked whether they are the same people (`Books.unknown`).
+* Further ids, under which the same data came again, are lost with the row that held them.
 * A charge counts as drawn and lost, unless its messages are whole: then it can be made again.
 
 What it cannot know is what neither file says: see `engine.release.ledger`.
@@ -359,24 +360,27 @@ class _Rebuilt:
         for k, name in enumerate(together):
             first = data_sets[0] if data_sets and k == 0 else ""
             log.add(kind="data set", data_set=first, label=name, total=list(limit),
-                    tight_delta=tight, people=traces.get(first) or {})
+                    tight_delta=tight, people={})
         if len(together) > 1:
             log.add(kind="joined", of=together)
         for data_set in data_sets[1:]:
-            log.add(kind="copy", data_set=data_set, of=[label], people=traces[data_set] or {})
+            log.add(kind="copy", data_set=data_set, of=[label], people={})
+        for data_set, sets in traces.items():
+            for people in sets or ():
+                log.add(kind="people", data_set=data_set, people=people)
         return bool(data_sets) and self.salvaged.knows_salt and None not in traces.values()
 
-    def _traces(self, log: OpenLog, data_set: str) -> dict[str, Any] | None:
-        """Hashes of the people of some data; None where they are not whole."""
-        listed = [(number, entry["people"]) for number, entry in self.rows.items()
-                  if entry.get("data_set") == data_set and "people" in entry]
-        if not listed or not self.salvaged.knows_key or listed[-1][0] not in self.salvaged.intact:
+    def _traces(self, log: OpenLog, data_set: str) -> list[dict[str, Any]] | None:
+        """Hashes of the people of some data, as often as listed; None where they are not whole."""
+        listed = {number: entry["people"] for number, entry in self.rows.items()
+                  if entry.get("data_set") == data_set and "people" in entry}
+        if not listed or not self.salvaged.knows_key or not self.salvaged.intact.issuperset(listed):
             return None
-        people: dict[str, Any] = listed[-1][1]
-        if not all(name in self.salvaged.contents for _, name in people.values()):
+        if not all(name in self.salvaged.contents
+                   for people in listed.values() for _, name in people.values()):
             return None
-        return {kind: [n, log.keep(self.salvaged.contents[name])]
-                for kind, (n, name) in people.items()}
+        return [{kind: [n, log.keep(self.salvaged.contents[name])]
+                 for kind, (n, name) in people.items()} for people in listed.values() if people]
 
     def _tight(self, label: str) -> float | None:
         """The δ of the tighter figure, which stands only where nothing at all is in doubt."""

@@ -356,8 +356,11 @@ def headline(uncertainty: Uncertainty, facts: PublicFacts, budget: Budget, n: in
         People in the data.
     """
     band, verdict = uncertainty.band, uncertainty.feasibility
+    is_doubtful = uncertainty.verdict == "doubtful"
     parts = []
-    if verdict is not None and verdict.verdict == "coarse":
+    if is_doubtful:
+        parts.append(quality.DOUBTFUL)
+    elif verdict is not None and verdict.verdict == "coarse":
         parts.append(quality.coarse(facts, verdict, budget, n))
     elif uncertainty.is_coarse:
         at_times = 0.0 if band is None else band.at_times / facts.value_half_width
@@ -366,7 +369,7 @@ def headline(uncertainty: Uncertainty, facts: PublicFacts, budget: Budget, n: in
         half = in_unit(band.half_width, facts.value_unit)
         parts.append(f"{_level(uncertainty)} confidence band: {half} to either side on average"
                      f"{quality.at_common_times(facts, band.at_times)}.")
-    if verdict is not None and not uncertainty.is_coarse:
+    if verdict is not None and not uncertainty.is_coarse and not is_doubtful:
         parts.append(quality.noise_forecast(verdict, not isinstance(facts, EventFacts)))
     if band is None and not uncertainty.findings:
         parts.append("This method states no confidence band: how far the release is from the truth "

@@ -109,6 +109,8 @@ class Uncertainty:
         Sentences with what else follows from the release, such as medians and tests.
     is_flat : bool
         Whether a constant curve fits into the band.
+    is_unreliable : bool
+        Whether a warning says that the band cannot be relied on.
     """
 
     band: ReleasedBand | None = None
@@ -118,11 +120,12 @@ class Uncertainty:
     wide: float = 0.0
     findings: tuple[str, ...] = ()
     is_flat: bool = False
+    is_unreliable: bool = False
 
     @property
     def verdict(self) -> str | None:
         """What can be read from the release, as `engine.privacy.feasibility.verdict` says."""
-        return verdict(self.feasibility, self.wide, self.is_flat)
+        return verdict(self.feasibility, self.wide, self.is_flat, self.is_unreliable)
 
     @property
     def is_coarse(self) -> bool:

@@ -30,6 +30,15 @@ _FEW_OBSERVATIONS = 3  # of a curve, up to which gaps are judged over all curves
 _PARTS, _SURE = 20, 1.2  # of the range, for a mean curve; √n times four standard errors of a share
 _FARTHER, _ERRORS = 1.5, 4.0  # times what a mean moves elsewhere, and standard errors beyond that
 _FINE = 2001
+_FEW_TIMES = 20  # fewer different times of all curves do not tell all basis functions apart
+_OFTEN = 5  # observations at each time, on average: too many for times of each curve’s own
+_FAR_OFF = "the curve can be far off"
+_BEYOND_BAND = "the curve can be farther off than its band says"
+_STATED = {(TimeLaw.INDEPENDENT, False): "stated as even",
+           (TimeLaw.INDEPENDENT, True): "stated as spread by a density",
+           (TimeLaw.VISITS, False): "stated as visits at a fixed interval",
+           (TimeLaw.WINDOWS, False): "stated as a short stretch for each person",
+           (TimeLaw.UNKNOWN, False): "stated as unknown"}  # by law, and whether it has a density
 _FEW_MOVED = ("the non-private mean has the few observations beyond the stated bounds at the "
               "bound, as releases have them")
 _SURE_OF_END = 20.0  # observations that even spread would put where there are none
@@ -50,10 +59,25 @@ def doubts(times: Array, counts: NDArray[np.int64], facts: PublicFacts) -> tuple
     """
     sentences = [*_of_counts(counts, facts)]
     if len(times):
-        sentences += _ends(times, facts)
-        check = _CHECKS.get(facts.design.law)
-        sentences += check(times, counts, facts.design) if check else ()
+        sentences += _of_times(times, counts, facts)
     return tuple(sentences)
+
+
+def _of_times(times: Array, counts: NDArray[np.int64], facts: PublicFacts) -> Iterator[str]:
+    """What the times contradict of any stated design, and what follows for curve and band.
+
+    In simulations with 300 to 5000 people a curve was as accurate at 20 different times as at any
+    number. At five, whatever was stated but common times, its error was up to a hundred times that.
+    """
+    design, distinct = facts.design, len(np.unique(times))
+    is_few = design.law is not TimeLaw.COMMON and distinct < min(_FEW_TIMES, len(times) / _OFTEN)
+    if is_few:
+        yield (f"{_STATED[design.law, bool(design.density)]}, but only {distinct} different times "
+               f"occur: {_FAR_OFF}. If the study planned them for everybody, state them as common "
+               "times")
+    yield from _ends(times, facts)
+    if not is_few and (check := _CHECKS.get(design.law)) is not None:
+        yield from check(times, counts, design)
 
 
 def _of_counts(counts: NDArray[np.int64], facts: PublicFacts) -> Iterator[str]:
@@ -94,10 +118,11 @@ def _common(times: Array, counts: NDArray[np.int64], design: Design) -> Iterator
     far = float((np.abs(times - stated[index]) > _NEAR * spacing).mean())
     if far > _FEW:
         yield (f"{_percent(far)} of the observations are more than {_percent(_NEAR)} of the "
-               "distance between common times away from the nearest one, to which they are moved")
+               "distance between common times away from the nearest one, to which they are moved: "
+               f"{_BEYOND_BAND}")
     unused = float((np.bincount(index, minlength=len(stated)) == 0).mean())
     if unused:
-        yield f"{_percent(unused)} of the stated common times have no observation"
+        yield f"{_percent(unused)} of the stated common times have no observation: {_BEYOND_BAND}"
 
 
 def _visits(times: Array, counts: NDArray[np.int64], design: Design) -> Iterator[str]:
@@ -105,7 +130,7 @@ def _visits(times: Array, counts: NDArray[np.int64], design: Design) -> Iterator
     other = float((np.abs(gaps - design.gap) > design.gap / 2).mean()) if len(gaps) else 0.0
     if other > _FEW:
         yield (f"{_percent(other)} of the intervals between consecutive observations differ by "
-               "more than half from the one stated")
+               f"more than half from the one stated: {_FAR_OFF}")
 
 
 def _windows(times: Array, counts: NDArray[np.int64], design: Design) -> Iterator[str]:
@@ -115,17 +140,18 @@ def _windows(times: Array, counts: NDArray[np.int64], design: Design) -> Iterato
     wide = float((spans > design.window * (1 + 1e-9)).mean())
     if wide > _FEW:
         yield (f"{_percent(wide)} of the curves with several observations spread over more than "
-               "the stated length")
+               f"the stated length: {_FAR_OFF}")
     elif len(spans) >= _FEWEST_CURVES and (spans / (design.window * _expected_span(several))
                                            ).mean() < _TOGETHER:
-        yield "the observations of a curve lie much closer together than the stated length"
+        yield ("the observations of a curve lie much closer together than the stated length: "
+               f"{_BEYOND_BAND}")
 
 
 def _independent(times: Array, counts: NDArray[np.int64], design: Design) -> Iterator[str]:
     """Through the stated distribution function times are evenly spread on [0, 1]."""
     even = _through_distribution(times, design)
     distinct = len(np.unique(times))
-    if distinct < len(times) / 5 and distinct <= max(200, 2 * int(counts.max())):
+    if distinct < len(times) / _OFTEN and distinct <= max(200, 2 * int(counts.max())):
         yield (f"only {distinct} different times occur in {len(times):,} observations: common "
                "times, if they were planned so, would be more accurate")
         return
@@ -143,7 +169,7 @@ def _uneven(even: Array, design: Design) -> Iterator[str]:
     empty = float(np.diff(ordered).max(initial=0.0))  # `_ends` looks before and after
     if empty > _EMPTY and (n + 1) * (1 - empty) ** n < _UNLIKELY:
         yield (f"a stretch that should hold {_percent(empty)} of the observations under {stated} "
-               "has none")
+               "has none: curve and band mean nothing there")
         return
     off = float(np.abs(ordered - (np.arange(n) + 0.5) / n).max())
     if off > _FEW and 2 * np.exp(-2 * n * off**2) < _UNLIKELY:
@@ -157,7 +183,7 @@ def _within(even: Array, counts: NDArray[np.int64]) -> Iterator[str]:
         return
     if (spans / _expected_span(several)).mean() < _TOGETHER:
         yield ("the observations of a curve lie close together, as in a short stretch of the range "
-               "or in visits")
+               f"or in visits: {_BEYOND_BAND}")
         return
     variation, expected = _variation_of_gaps(even, counts)
     regular = len(variation) >= _FEWEST_CURVES and variation.mean() < _REGULAR * expected.mean()

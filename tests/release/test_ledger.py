@@ -1,5 +1,6 @@
 """The ledger: exact totals, many writers, a kill at any instant, and nothing of the data in it."""
 
+import json
 import sqlite3
 from contextlib import closing
 from dataclasses import replace
@@ -11,7 +12,7 @@ from engine.core.errors import InputError
 from engine.core.identity import people_in_order
 from engine.core.types import Budget
 from engine.privacy import accounting
-from engine.release import ledger, sealed_log
+from engine.release import ledger, repair, sealed_log
 from engine.release.data_content import content_of
 from engine.release.ledger import Ledger
 from engine.release.ledger import _slow_hash as books_hash
@@ -505,6 +506,63 @@ def test_who_is_stated_to_be_others_has_a_total_of_their_own_and_the_statement_i
     with closing(sqlite3.connect(book.path)) as file:
         entries = "".join(row[0] for row in file.execute("SELECT entry FROM log"))
     assert '"stated_others": ["data-' in entries
+
+
+def rounded(rows, names=fresh):
+    return own(names([(w, t, round(v)) for w, t, v in rows]), 300.0)
+
+
+def test_known_observations_that_come_with_the_ids_of_others_are_noticed(book):
+    """Rounded with new ids nobody is known; the same rounded file with the old ids is."""
+    source = first_release(book)
+    alone, named = rounded(study()), rounded(study(), list)
+    content, traces = content_of(named), named.traces()
+    assert content == content_of(alone)
+    book.charge(content, Budget(0.5), "rounded", "what", Budget(3.0), traces=alone.traces())
+    assert book.known(content, alone.traces()) is None
+    result = book.known(content, traces)
+    assert (result.kind, result.share, result.odometer.spent_epsilon) == ("ids", 1.0, 2.5)
+    with pytest.raises(InputError, match="seem to be in the ledger already"):
+        book.charge(content, Budget(0.5), "named", "what", traces=traces)
+    with pytest.raises(InputError, match=r"ε = 0\.5 is left"):
+        book.charge(content, Budget(0.6), "named", "what", traces=traces, same_people=True)
+    assert book.odometer(content).spent_epsilon == 0.5  # what is refused leaves nothing behind
+    receipt = book.charge(content, Budget(0.5), "named", "what", traces=traces, same_people=True)
+    assert receipt.odometer.left == 0.0 and receipt.odometer.spent_epsilon == 3.0
+    assert book.odometer(content_of(source)) == receipt.odometer
+    assert book.known(content, traces) is None
+
+
+def test_known_observations_with_the_ids_of_others_may_be_stated_to_be_others_once(book):
+    source = first_release(book)
+    alone, named = rounded(study()), rounded(study(), list)
+    content, traces = content_of(named), named.traces()
+    book.charge(content, Budget(0.5), "rounded", "what", Budget(3.0), traces=alone.traces())
+    book.charge(content, Budget(0.5), "named", "what", traces=traces, same_people=False)
+    assert book.known(content, traces) is None  # and nobody is asked again
+    receipt = book.charge(content, Budget(0.5), "once more", "what", traces=traces)
+    assert receipt.odometer.spent_epsilon == 1.5
+    assert book.odometer(content_of(source)).spent_epsilon == 2.0
+    with closing(sqlite3.connect(book.path)) as file:
+        entry, = file.execute("SELECT entry FROM log WHERE entry LIKE '%\"people\"%stated_others%' "
+                              "AND entry NOT LIKE '%data set%'").fetchone()
+    assert json.loads(entry)["stated_others"] == [book.odometer(content_of(source)).label]
+
+
+@pytest.mark.parametrize("is_repaired", [False, True])
+def test_people_are_known_by_all_ids_under_which_their_observations_came(book, is_repaired):
+    """Other observations under the later ids, or under the earlier ones, also after a repair."""
+    first_release(book)
+    again = own(fresh(study()), 300.0)
+    book.charge(content_of(again), Budget(0.5), "again", "what", traces=again.traces())
+    if is_repaired:
+        with closing(sqlite3.connect(book.path)) as file:
+            file.execute("UPDATE log SET seal = 'x' WHERE rowid = (SELECT max(rowid) FROM log)")
+            file.commit()
+        repair.repair(book)
+    for names in (list, fresh):
+        later = own(names(study(seed=77)), 300.0)
+        assert book.known(content_of(later), later.traces()).kind == "ids"
 
 
 def test_people_in_two_groups_join_them_and_all_that_both_spent_counts(book):

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from engine import __main__
-from engine.core.types import Budget, PublicFacts
+from engine.core.types import Budget, Design, PublicFacts
 from engine.language.numbers import at_most_percent, in_unit, percent
 from engine.mechanisms import mechanisms
 from engine.privacy import risk
@@ -197,7 +197,7 @@ def test_without_yes_the_cost_is_shown_and_nothing_is_charged(tmp_path, capsys):
     out, problem = capsys.readouterr()
     assert "Certified: ε = 2" in out
     assert "forecast" in out and "three peaks" in out  # how far off, and what survives
-    assert "Nothing was published" in problem
+    assert "Nothing was published" in problem and "--about-file" in problem
     assert not (tmp_path / "ledger").exists()
     assert not (tmp_path / "out").exists()
 
@@ -470,6 +470,27 @@ def test_a_coarse_release_says_so_in_the_first_line_of_every_file(tmp_path):
     assert "Coarse:" in every["release.csv"].splitlines()[1]
     assert "coarse ·" in every["release.svg"]
     assert json.loads(every["guarantee.json"])["accuracy"]["verdict"] == "coarse"
+
+
+@pytest.mark.parametrize("law", few(["independent", "unknown"], 1))
+def test_a_release_whose_band_cannot_be_relied_on_is_doubtful_in_the_first_line_of_every_file(
+        tmp_path, law):
+    """Everybody at the same five ages, of which the holder says otherwise or nothing."""
+    rng = np.random.default_rng(0)
+    rows = "".join(f"c{k},{age},{100 + 30 * np.sin(age / 3) + rng.normal(0, 4):.1f}\n"
+                   for k in range(1000) for age in (3, 5, 9, 12, 17))
+    table = read_table(("child_id,age,height\n" + rows).encode())
+    one = released(tmp_path, Upload(
+        curves=read_curves(table, suggest_layout(table)), declared=replace(
+            NARROW, observations_per_curve=5, design=Design(law=law))))
+    assert "cannot be relied on" in " ".join(one.uncertainty.warnings)
+    every = texts(one)
+    assert every["release.html"].split("</h1>")[1].lstrip().startswith('<p class="first">Doubtful:')
+    assert every["release.csv"].splitlines()[1].startswith("# Doubtful:")
+    assert "· doubtful ·" in every["release.svg"]
+    accuracy = json.loads(every["guarantee.json"])["accuracy"]
+    assert accuracy["verdict"] == "doubtful" and accuracy["headline"].startswith("Doubtful:")
+    assert not {"usable", "small"} & {*accuracy["headline"].split()}
 
 
 def test_every_file_says_level_kind_and_limits_of_the_band(tmp_path):

@@ -126,6 +126,12 @@ def test_a_preview_whose_bands_span_a_quarter_of_the_range_is_coarse_whatever_si
         assert "only the level" in words.survives(result, "mean_function")
 
 
+def test_a_preview_whose_releases_warn_that_their_bands_cannot_be_relied_on_is_doubtful():
+    result = replace(seen(), is_unreliable=True)
+    assert result.grade == "doubtful" and "**Doubtful:**" in words.survives(result, "mean_function")
+    assert not seen().is_unreliable
+
+
 def test_a_band_that_is_narrow_at_a_few_visits_is_marked_and_measured_there():
     visits = (0.0, 0.04, 0.12, 0.25, 0.5, 1.0)
     result = seen(1.0, Sizes((300,), 1800, 6),

@@ -2,12 +2,16 @@
 
 Two files differ in one person: eight observations become one, at a time nobody else has, with other
 values, anywhere in the file. The noisy numbers are frozen to the same multiples of the lattice,
-whatever is sent. Then all that is published must be the same to the last byte: the curve, its band,
-the card with quote, sizes, tuning and bounds, the report and the request. The same for a record.
+or the same whole counts, whatever is sent. Then all that is published must be the same to the last byte: the curve, its band,
+the card with quote, sizes, tuning and bounds, the report and the request. The same for a record, for
+people with one time each, and for what sites with files of their own send each other.
 """
 
+import io
 import json
 import zlib
+from contextlib import redirect_stdout
+from functools import partial
 
 import numpy as np
 import pandas as pd
@@ -18,10 +22,11 @@ from engine.core.errors import InputError
 from engine.core.tasks import DENSITY, MEAN_FUNCTION, UNIVARIATE_MEAN, DataType
 from engine.core.types import Budget
 from engine.mechanisms import mechanisms
-from engine.noise.hardened import LatticeNoise
+from engine.noise.hardened import CountNoise, LatticeNoise
 from engine.release import certified, ledger, published
 from engine.release import files as release_files
 from engine.release.ledger import Ledger
+from engine.sites import centre, messages
 from engine.uploads.curves import Upload, read_curves
 from engine.uploads.design import StatedDesign
 from engine.uploads.events import (
@@ -38,9 +43,9 @@ from engine.uploads.rows import (
     read_rows,
 )
 from engine.uploads.tables import read_table
-from tests import files
+from tests import files, site_runs
 from tests.files import requested
-from tests.heavy import few
+from tests.heavy import all_but, few
 from tests.pages.opening import visit
 
 TASKS = (MEAN_FUNCTION.key, UNIVARIATE_MEAN.key)
@@ -61,7 +66,12 @@ def _frozen(monkeypatch):
         seed = zlib.crc32(f"{self.law} {self.sensitivity!r} {self.size} {np.shape(values)}".encode())
         return np.random.default_rng(seed).normal(0, 50, np.shape(values)).round()
 
+    def frozen_counts(self, values):
+        seed = zlib.crc32(f"{self.epsilon!r} {self.size} {np.shape(values)}".encode())
+        return np.random.default_rng(seed).integers(0, 20, np.shape(values)).astype(float)
+
     monkeypatch.setattr(LatticeNoise, "__call__", frozen)
+    monkeypatch.setattr(CountNoise, "__call__", frozen_counts)
 
 
 def long_file():
@@ -241,6 +251,136 @@ def test_what_is_published_says_the_stated_number_and_design(tmp_path):
 
 
 # -- the other doors
+
+
+# Of every kind: a file, what is stated of it, and what is asked. One row of the file is somebody else
+# in the neighbour, who has the same sites and groups: these are public.
+
+STATED = {**BOUNDS, "value_name": "Height", "design": {"law": "even"}, "observations_per_curve": 8}
+ROLES = {"id": "child", "time": "age", "value": "height"}
+AT_MOST = {"covariates": [{"name": "weight", "low": 5, "high": 90}]}
+COUNTED = {"columns": {"id": "id", "time": "time", "status": "end"}, "events": ["death"],
+           "facts": {"time_low": 0, "time_high": 100, "origin": "a protocol"}}
+
+
+def children(n, seed=3):
+    """Curves with a site, a group and a covariate of each child, and another child at the same."""
+    rng = np.random.default_rng(seed)
+    each = [(f"c{k:03d}", "NS"[k % 2], ("girls", "boys", "boys")[k % 3], round(rng.uniform(10, 60), 1))
+            for k in range(n)]
+    rows = [(*child, time, round(float(85 + 5 * time + rng.normal(0, 4)), 1))
+            for child in each for time in rng.uniform(1, 18, 8).round(2)]
+    frame = pd.DataFrame(rows, columns=["child", "site", "sex", "weight", "age", "height"])
+    other = frame[frame.child == "c007"].iloc[:1].assign(age=7.31, height=199.9, weight=88.8)
+    rest = frame[frame.child != "c007"]
+    return frame, pd.concat([rest[:400], other, rest[400:]])
+
+
+def pupils(n, seed=4):
+    """Children who were measured once, and another one."""
+    rng = np.random.default_rng(seed)
+    frame = pd.DataFrame({"child": [f"c{k}" for k in range(n)], "age": rng.uniform(1, 18, n).round(2)})
+    frame["height"] = (85 + 5 * frame.age + rng.normal(0, 4, n)).round(1)
+    other = frame.copy()
+    other.loc[7, ["age", "height"]] = 7.31, 199.9
+    return frame, other
+
+
+def patients(n, seed=5):
+    """Times with their ends in two groups, and another patient, whose time is not known."""
+    rng = np.random.default_rng(seed)
+    frame = pd.DataFrame({"id": [f"p{k}" for k in range(n)], "time": rng.uniform(0, 99, n).round(2),
+                          "end": rng.choice(["death", "left"], n), "arm": ["A", "B"] * (n // 2)})
+    other = frame.copy()
+    other.loc[7, ["time", "end"]] = np.nan, "death" if frame.end[7] == "left" else "left"
+    return frame, other
+
+
+CURVES, SINGLE, EVENTS = (partial(children, 200), partial(pupils, 400), partial(patients, 200))
+KINDS = {
+    "percentile curves": (CURVES, {"columns": ROLES, "facts": STATED}, "percentile_curves", {}),
+    "coefficients": (CURVES, {"columns": {**ROLES, "covariates": ["weight"]}, "facts": STATED | AT_MOST},
+                     "adaptive_coefficients", {}),
+    "coefficients by gradients": (CURVES, {
+        "columns": {**ROLES, "covariates": ["weight"]}, "facts": STATED | AT_MOST},
+        "noisy_gradient_coefficients", {"n_iterations": 3}),
+    "whole coefficients": (CURVES, {
+        "columns": {**ROLES, "covariates": ["weight"]}, "facts": STATED | AT_MOST}, "iclp",
+        {"task": "varying_coefficients"}),
+    "FRL": (CURVES, {"columns": ROLES, "facts": STATED}, "frl", {}),
+    "Gaussian process": (CURVES, {"columns": ROLES, "facts": STATED}, "gaussian_process", {}),
+    "covariance": (CURVES, {"columns": ROLES, "facts": STATED}, "iclp", {"task": "covariance"}),
+    "sites of one file": (CURVES, {"columns": {**ROLES, "server": "site"}, "facts": STATED},
+                          "adaptive_mean", {}),
+    "groups": (CURVES, {"columns": {**ROLES, "group": "sex"}, "groups": ["girls", "boys"],
+                        "facts": STATED}, "adaptive_mean", {}),
+    "observations": (SINGLE, {"columns": ROLES, "facts": {
+        name: value for name, value in STATED.items() if name != "observations_per_curve"} | {
+            "reading_sd": 6}}, "wavelet_global", {}),
+    "prediction": (SINGLE, {"features": [{"name": "age", "low": 1, "high": 18}],
+                            "columns": {"value": "height"}, "facts": {
+        name: BOUNDS[name] for name in ("value_low", "value_high", "origin")}}, "iclp",
+        {"task": "risk_minimisation"}),
+    "survival": (EVENTS, COUNTED, "noisy_counts", {}),
+    "survival of groups": (EVENTS, COUNTED | {
+        "columns": {**COUNTED["columns"], "group": "arm"}, "groups": ["A", "B"],
+        "group_sizes": [100, 100]}, "noisy_counts", {}),
+    "ROC": (EVENTS, COUNTED, "noisy_counts", {"task": "roc"}),
+    "distribution": (EVENTS, {"columns": {"id": "id", "time": "time"}, "facts": COUNTED["facts"]},
+                     "noisy_counts", {"task": "distribution"}),
+}
+
+
+def of_command(frame, stated, key, chosen, folder):
+    """Every file that the command writes, and all that it prints."""
+    folder.mkdir()
+    (folder / "file.csv").write_bytes(files.csv(frame))
+    (folder / "request.json").write_text(json.dumps({
+        "version": 1, "name": "growth", "data": {"file": "file.csv", **stated},
+        "mechanism": {"key": key, "parameters": chosen}, "budgets": [
+            {"epsilon": 20.0, "delta": 0.0 if mechanisms.get(key).guarantee == "pure" else 1e-5}]}))
+    out, printed = folder / "out", io.StringIO()
+    with redirect_stdout(printed):
+        assert __main__.main(["release", str(folder / "request.json"), "--ledger", str(folder / "ledger"),
+                              "--total-epsilon", "20", "--out", str(out), "--yes"]) == 0
+    written = {str(file.relative_to(out)): file.read_bytes() for file in out.rglob("*") if file.is_file()}
+    for name in [name for name in written if name.endswith("guarantee.json")]:
+        written = without_label(written, json.loads(written[name]))
+    return written | {"printed": printed.getvalue().replace(str(folder), "").encode()}
+
+
+@pytest.mark.parametrize("kind", all_but(["coefficients by gradients", "whole coefficients", "covariance",
+                                          "observations", "survival of groups", "distribution"], KINDS))
+def test_one_person_changes_nothing_that_the_command_writes_of_any_kind(kind, tmp_path):
+    make, *asked = KINDS[kind]
+    one, other = make()
+    assert files.csv(one) != files.csv(other)
+    assert_same(of_command(one, *asked, tmp_path / "one"), of_command(other, *asked, tmp_path / "other"))
+
+
+SITES = {"curves": (site_runs.CURVES, "adaptive_mean", {}, "{who},9.123,199.9"),
+         "events": (site_runs.EVENTS, "noisy_counts", {}, "7.31,left,{last}"),
+         "records": (site_runs.RECORDS, "iclp", {"task": "density"}, "{who},99.9")}
+
+
+@pytest.mark.parametrize("kind", all_but(["curves"], SITES))
+def test_one_person_of_a_site_changes_nothing_that_several_sites_send_or_publish(kind, tmp_path):
+    """Each keeps its own file; what travels between them is the same to the last byte as well."""
+    reading, key, chosen, row = SITES[kind]
+    plan = site_runs.planned(reading=reading, key=key, parameters=chosen)
+    north, south, east = site_runs.files_of(plan)
+    header, first, *rest = south.splitlines()
+    who, *_, last = first.split(",")
+    rest = [line for line in rest if not line.startswith(f"{who},")]
+    changed = "\n".join([header, *rest[:20], row.format(who=who, last=last), *rest[20:]]) + "\n"
+    written = []
+    for name, text in (("one", south), ("other", changed)):
+        (tmp_path / name).mkdir()
+        wire = site_runs.run(site_runs.opened(plan, tmp_path / name, [north, text, east]))
+        heard = messages.checked(site_runs.protocol(plan), site_runs.read(wire), site_runs.KEY)
+        release = centre.released(site_runs.protocol(plan), heard)
+        written.append(release_files.all_files(release) | {str(turn): wire[turn] for turn in wire})
+    assert_same(*written)
 
 
 def command(frame, folder):

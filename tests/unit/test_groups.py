@@ -2,6 +2,7 @@
 
 import json
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -158,6 +159,18 @@ def test_cards_alone_give_the_comparison_of_the_engine(cards, capsys):
     assert told["pairs"][0]["most"] == pytest.approx(result.most, rel=1e-9)
     assert __main__.main(["compare-cards", *cards, "--disjoint"]) == 0
     assert "Girls and boys differ" in capsys.readouterr().out
+
+
+def test_a_doubtful_release_is_named_before_it_is_compared_or_asked(cards, capsys):
+    path = Path(cards[1])
+    path.write_text(json.dumps(json.loads(path.read_text()) | {"accuracy": {"verdict": "doubtful"}}))
+    assert __main__.main(["compare-cards", *cards, "--disjoint"]) == 0
+    first, *others = capsys.readouterr().out.splitlines()
+    assert first.startswith("Doubtful:") and "boys" in first and "girls" not in first
+    assert not any("Doubtful" in line for line in others)
+    for each, is_doubtful in zip(cards, (False, True), strict=True):
+        assert __main__.main(["ask-card", each, "average"]) == 0
+        assert capsys.readouterr().out.startswith("Doubtful:") is is_doubtful
 
 
 def test_cards_are_refused_without_the_statement_or_of_the_same_release(cards, capsys):

@@ -229,9 +229,12 @@ LAWS = {"common": Design.common((0.1, 0.3, 0.5, 0.7, 0.9)), "visits": Design.vis
         "density": Design(density=(1.0, 4.0, 1.0))}
 
 
+TIMES = LAWS | {"unknown": Design(law="unknown")}
+
+
 def doubted(true, stated_law, m=5, n=400, planned=None, seed=0):
     times = np.sort(draw_times(LAWS[true], n, m, np.random.default_rng(seed)), axis=1).ravel()
-    facts = PublicFacts(kind="upload", design=LAWS[stated_law],
+    facts = PublicFacts(kind="upload", design=TIMES[stated_law],
                         observations_per_curve=planned or m)
     return doubts(times, np.full(n, m), facts)
 
@@ -250,6 +253,40 @@ def test_a_file_that_is_as_stated_raises_no_doubt(law):
 ])
 def test_a_file_that_is_not_as_stated_is_doubted(true, stated_law, words):
     assert any(words in doubt for doubt in doubted(true, stated_law)), doubted(true, stated_law)
+
+
+FAR, BEYOND, ELSEWHERE, AS_STATED = "can be far off", "than its band says", "lie elsewhere", ""
+CONSEQUENCES = {  # of what is stated, beside each law that times really follow, in order of LAWS
+    "common": (AS_STATED, BEYOND, BEYOND, BEYOND, BEYOND),
+    "visits": (FAR, AS_STATED, FAR, FAR, FAR), "windows": (FAR, FAR, AS_STATED, FAR, FAR),
+    "even": (FAR, BEYOND, BEYOND, AS_STATED, ELSEWHERE),
+    "density": (FAR, ELSEWHERE, BEYOND, ELSEWHERE, AS_STATED),
+    "unknown": (FAR, AS_STATED, AS_STATED, AS_STATED, AS_STATED)}
+
+
+@pytest.mark.parametrize("stated_law", CONSEQUENCES)
+def test_the_holder_is_told_what_follows_from_any_statement_that_times_contradict(stated_law):
+    for true, consequence in zip(LAWS, CONSEQUENCES[stated_law], strict=True):
+        said = " ".join(doubted(true, stated_law))
+        assert consequence in said and bool(consequence) is bool(said), (stated_law, true)
+        assert (FAR in said) is (consequence == FAR), (stated_law, true)
+
+
+def test_few_different_times_are_told_first_whatever_is_stated_and_twenty_are_enough():
+    """Also where everybody has visits at the stated interval, at the same times."""
+    rng = np.random.default_rng(0)
+    for law in ("even", "density", "unknown", "visits", "windows"):
+        for n_times, is_few in ((5, True), (19, True), (20, False)):
+            step = 1 / n_times
+            start = rng.integers(0, n_times - 4, 400) if law in ("visits", "windows") else 0
+            index = (np.asarray(start)[..., None] + np.arange(5) if law in ("visits", "windows") else
+                     np.sort(np.argsort(rng.random((400, n_times)), axis=1)[:, :5], axis=1))
+            design = {"visits": Design.visits(step * 0.999),
+                      "windows": Design(law="windows", window=5 * step)}.get(law, TIMES[law])
+            facts = PublicFacts(kind="upload", design=design, observations_per_curve=5)
+            said = doubts(((index + 0.5) * step).ravel(), np.full(400, 5), facts)
+            assert any(f"only {n_times} different times occur: the curve" in line
+                       for line in said[:1]) is is_few, (law, n_times, said)
 
 
 def test_empty_stretches_regular_times_and_other_counts_are_seen():

@@ -90,11 +90,14 @@ class Caution:
     low_power_for : tuple of str
         What these releases would not show if it were so. Empty where the caution is about what a
         release shows, or about what is stated.
+    voids_band : bool
+        Whether the confidence band cannot be relied on then: the verdict is "doubtful".
     """
 
     text: str
     applies: NDArray[np.bool_]
     low_power_for: tuple[str, ...] = ()
+    voids_band: bool = False
 
 
 class LateCautions(Sequence[Caution]):
@@ -336,6 +339,11 @@ class Estimate:
         for caution in cautions:
             applies |= caution.applies
         return applies
+
+    @property
+    def is_unreliable(self) -> NDArray[np.bool_]:
+        """Which releases say that their band cannot be relied on: (budgets, repeats, draws)."""
+        return self._any_of(caution for caution in self.cautions if caution.voids_band)
 
     def values(self, grid: Array) -> Array:
         """The released curves on a grid.

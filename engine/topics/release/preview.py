@@ -118,6 +118,8 @@ class ReleasePreview:
         Of the band to either side, on average over places, functions and releases; None without.
     at_times : float
         The same at few common times, between which it is wider; 0 without them.
+    is_unreliable : bool
+        Whether most of these releases warn that their bands cannot be relied on.
     """
 
     facts: PublicFacts
@@ -135,11 +137,12 @@ class ReleasePreview:
     is_flat: bool = False
     half_width: float | None = None
     at_times: float = 0.0
+    is_unreliable: bool = False
 
     @property
     def grade(self) -> str | None:
         """What can be read from such releases, as from the real one."""
-        return verdict(self.verdict, self.wide, self.is_flat)
+        return verdict(self.verdict, self.wide, self.is_flat, self.is_unreliable)
 
     @property
     def error(self) -> float:
@@ -224,7 +227,8 @@ def release_preview(facts: PublicFacts, sizes: Sizes, mechanism: Mechanism, budg
         wide=change / (2 * facts.value_half_width), change=change,
         is_flat=share_flat > 0.5,
         half_width=None if released_band is None else released_band.half_width,
-        at_times=0.0 if released_band is None else released_band.at_times)
+        at_times=0.0 if released_band is None else released_band.at_times,
+        is_unreliable=float(estimate.is_unreliable.mean()) > 0.5)
 
 
 def preview_before(source: Source[Data], mechanism: Mechanism, budget: Budget, cost: ReleaseCost,

@@ -17,7 +17,8 @@ from engine.topics.release.preview import PEAKS, ReleasePreview
 
 TITLE = "What survives at this budget"
 _WORDS = ("no", "one", "two", "three")
-_VERDICTS = {"coarse": "**Coarse:** only the level and the trend can be trusted.",
+_VERDICTS = {"doubtful": "**Doubtful:** such releases warn that their band cannot be relied on.",
+             "coarse": "**Coarse:** only the level and the trend can be trusted.",
              "usable": "**Usable:** the main shape survives.",
              "good": "**Good:** noise is small beside the stated range.",
              "nearly free": "**Good:** noise is small beside the stated range."}

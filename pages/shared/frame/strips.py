@@ -169,7 +169,7 @@ def _line(source: Source, group: str) -> None:
 
     try:
         spent = odometer(source)
-        people = known_people_of(source) if spent is None else None
+        people = known_people_of(source)
         words = left(source.facts, spent) if people is None else known_people(people, source.facts)
     except InputError:
         words = "The ledger cannot be read, so nothing can be published."

@@ -292,7 +292,8 @@ class AdaptiveRelease(Mechanism[CurveData, A], Generic[A, E]):
         """What the steps of every model tell, and what is known of this one."""
         n_functions = max(len(fit.functions), 1)
         largest_innovation = np.array([most_innovation(plan.size * n_functions) for plan in plans])
-        of_steps = [Caution(text, evidence.released & applies) for text, applies in (
+        of_steps = [Caution(text, evidence.released & applies, voids_band=text is STEPS_DISAGREE)
+                    for text, applies in (
             (STEPS_DISAGREE, evidence.innovations > largest_innovation[:, None, None]),
             (LONG_TAILS, evidence.excesses > self.long_tails_from(facts, fit)),
             (SITES_DIFFER, evidence.sites_differ),
