@@ -25,6 +25,7 @@ from engine.uploads.tables import MISSING, Numbers, Table
 Integers = NDArray[np.int64]
 Check = Callable[[int], None]
 _FEW_PEOPLE = 10  # at a site, below which hospitals usually keep a number to themselves
+_FEW_SPELLINGS, _SHARE_OF_SPELLINGS = 5, 0.1  # of ids, which may be those of different people
 _OF_PEOPLE = {f"{person}{end}" for person in ("subject", "person", "patient", "participant")
               for end in ("", "_id", "id", "_no", "_number")} | {"record_id", "usubjid", "subjid"}
 _KEYED = hashlib.blake2b(key=b"order of curves", digest_size=8)  # any text that everybody knows
@@ -100,7 +101,8 @@ def people_of(table: Table, layout: Layout, notes: list[str], check: Check | Non
     Raises
     ------
     InputError
-        If a row has no id or no site, an id is none, or a site is spelled in several ways.
+        If a row has no id or no site, an id is none, a site is spelled in several ways, or many ids
+        are.
     """
     if layout.id is None:
         person = np.arange(table.n_rows)
@@ -109,7 +111,14 @@ def people_of(table: Table, layout: Layout, notes: list[str], check: Check | Non
     else:
         person, ids = _named(table, layout.id, check)
         check_ids(ids, np.bincount(person), layout.id)
-        if others := n_other_spellings(ids):
+        others = n_other_spellings(ids)
+        if others > max(_FEW_SPELLINGS, _SHARE_OF_SPELLINGS * len(ids)):
+            raise InputError(
+                f"{others:,} of {len(ids):,} ids of column “{shortened(layout.id)}” are like "
+                "another but for capitals, leading zeros or .0.", field=layout.id,
+                hint="Write the ids of a person in one way: whoever has two is protected less. If "
+                "these are different people, let their ids differ in more.")
+        if others:
             notes.append(f"{counted(others, 'id')} like another but for capitals, leading zeros or "
                          ".0: taken for different people, and one person with two ids is protected "
                          "less")
