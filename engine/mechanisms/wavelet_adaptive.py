@@ -388,7 +388,7 @@ class WaveletAdaptive(WaveletGlobal):
         is_wide = np.stack([plan.released & (spread > _WIDER * plan.stages[-1].spread)
                             for plan, spread in zip(plans, spreads, strict=True)])
         each = (Caution(CENTRE_NOT_MEAN, is_released), Caution(SPREAD_LARGER, is_wide),
-                *self.of_even_times(data.facts, plans, is_wide.shape))
+                *self.of_times(data.facts, plans, is_wide.shape))
         return Fit(basis=final, coefficients=coefficients, unprotected=unprotected[:, :, 0],
                    basis_sizes=tuple(plan.basis.size for plan in plans), parts=_parts(plans),
                    cautions=tuple(caution for caution in each if caution.applies.any()))

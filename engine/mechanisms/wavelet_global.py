@@ -43,6 +43,7 @@ from engine.mechanisms.families.wavelets.regression import (
     WaveletRegression,
     choose,
     clipped_observations,
+    of_even_times,
     pointwise_band,
     site_lines,
     times_of,
@@ -70,10 +71,6 @@ OFF_MIDDLE = (
     "centred first*.")
 LINE = Step("noisy wavelet coefficients")
 COEFFICIENTS = Step("coefficients", charged_to=(LINE.key,))
-EVEN_TIMES = (
-    "This curve supposes that observation times are spread evenly over the stated range, which the "
-    "release does not show. Where they gather, the curve is drawn to the middle of the bounds "
-    "elsewhere and away from it there, and the error can be several times the forecast.")
 
 
 @dataclass(frozen=True)
@@ -268,7 +265,7 @@ class WaveletGlobal(WaveletRegression[CurvePlan]):
         (‖f‖² + σ²) r Σ u_j²/n_j. The forecast is for the curve of `Twin`. Of ranks, and where the
         density is released, times matter less: nothing is said.
         """
-        even = self.of_even_times(public.facts, plans, released.shape[:3])
+        even = self.of_times(public.facts, plans, released.shape[:3])
         if self.design in ("ranked", "released") or not isinstance(basis, WaveletBasis):
             return even
         sizes, facts = public.sizes, public.facts
@@ -288,23 +285,12 @@ class WaveletGlobal(WaveletRegression[CurvePlan]):
                 off[k] = by_chance * energy > forecast
         return (*((Caution(OFF_MIDDLE, off),) if off.any() else ()), *even)
 
-    def of_even_times(self, facts: PublicFacts, plans: Sequence[CurvePlan],
-                      shape: tuple[int, ...]) -> tuple[Caution, ...]:
-        """What releases of real data suppose where times are taken to be spread evenly.
-
-        Parameters
-        ----------
-        facts : PublicFacts
-            Stated facts.
-        plans : sequence of CurvePlan
-            One for each budget.
-        shape : tuple of int
-            Of releases: (budgets, repeats, draws).
-        """
-        if self.design != "even" or facts.is_simulated:
+    def of_times(self, facts: PublicFacts, plans: Sequence[CurvePlan], shape: tuple[int, ...]
+                 ) -> tuple[Caution, ...]:
+        """As `of_even_times`, where times are taken to be even."""
+        if self.design != "even":
             return ()
-        released = np.array([plan.released for plan in plans])[:, None, None]
-        return (Caution(EVEN_TIMES, np.broadcast_to(released, shape)),)
+        return of_even_times(facts, [plan.released for plan in plans], shape)
 
     def exact_fit(self, data: CurveData) -> Fit:
         """The averages of all readings as they are, with the level of an unlimited budget."""

@@ -39,6 +39,7 @@ from engine.mechanisms.families.wavelets.regression import (
     WaveletRegression,
     choose,
     clipped_observations,
+    of_even_times,
     pointwise_band,
     site_lines,
     times_of,
@@ -275,7 +276,9 @@ class WaveletPointwise(WaveletRegression[PointsPlan]):
         released = self._released(plans, averages, draws, rng) + data.facts.value_middle
         return Fit(basis=self.values_at, coefficients=released,
                    unprotected=noise_free + data.facts.value_middle,
-                   band=self._band(plans, data, released), parts=self._parts(plans, data))
+                   band=self._band(plans, data, released), parts=self._parts(plans, data),
+                   cautions=of_even_times(data.facts, [plan.released for plan in plans],
+                                          released.shape[:3]))
 
     def exact_fit(self, data: CurveData) -> Fit:
         """Averages of all readings, with the level of an unlimited budget."""

@@ -8,13 +8,15 @@ import pytest
 from engine.core.errors import InputError
 from engine.core.random_streams import generator
 from engine.core.types import NON_PRIVATE, Budget, DataKind
+from engine.mechanisms.families.wavelets.regression import EVEN_TIMES
 from engine.mechanisms.wavelet_adaptive import (
     CENTRE_NOT_MEAN,
     SPREAD_LARGER,
     StagedPlan,
     WaveletAdaptive,
 )
-from engine.mechanisms.wavelet_global import EVEN_TIMES, WaveletGlobal
+from engine.mechanisms.wavelet_global import WaveletGlobal
+from engine.mechanisms.wavelet_pointwise import WaveletPointwise
 from engine.numerics.clipping.normal_readings import (
     clipped_size,
     clipped_square,
@@ -164,7 +166,8 @@ def test_residuals_that_are_larger_than_stated_are_told():
 def test_releases_of_real_data_say_that_times_are_taken_to_be_even_at_every_budget():
     data = of_real_data(lambda rng, n: rng.normal(0, 1, n), n=2000)
     budgets = [(Budget(epsilon, 1e-5),) for epsilon in (0.5, 4.0)]
-    assert all(EVEN_TIMES in each for each in texts(data, WaveletAdaptive(), budgets))
+    for mechanism in (WaveletAdaptive(), WaveletGlobal(), WaveletPointwise()):
+        assert all(EVEN_TIMES in each for each in texts(data, mechanism, budgets))
     assert EVEN_TIMES not in texts(data, WaveletAdaptive(design="ranked", density="1, 1"))[0]
 
 

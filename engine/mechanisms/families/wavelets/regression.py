@@ -30,6 +30,7 @@ from engine.core.types import (
     Array,
     Band,
     Budget,
+    Caution,
     Composition,
     CurveData,
     Data,
@@ -51,6 +52,10 @@ from engine.sources import Source
 CLIPS = np.linspace(0.0, 6.0, 61)  # (τ − B)/σ among which the best is chosen
 _TIE = 1e-9  # relative: D = 32 has the level 5
 _MAX_CORRECTED = 8  # vanishing moments with corrected edges
+EVEN_TIMES = (
+    "This curve supposes that observation times are spread evenly over the stated range, which the "
+    "release does not show. Where they gather, the curve is drawn to the middle of the bounds "
+    "elsewhere and away from it there, and the error can be several times the forecast.")
 
 
 @dataclass(frozen=True)
@@ -518,3 +523,22 @@ def clipped_observations(data: CurveData, clip: float) -> Array:
 def times_of(data: CurveData) -> Array:
     """Times with 0 for what is no finite number: (repeats, N)."""
     return data.times if all_finite(data.times) else np.nan_to_num(data.times)
+
+
+def of_even_times(facts: PublicFacts, released: Sequence[bool], shape: tuple[int, ...]
+                  ) -> tuple[Caution, ...]:
+    """What releases of real data suppose where times are taken to be spread evenly.
+
+    Parameters
+    ----------
+    facts : PublicFacts
+        Stated facts.
+    released : sequence of bool
+        Whether anything is released at each budget.
+    shape : tuple of int
+        Of releases: (budgets, repeats, draws).
+    """
+    if facts.is_simulated or not any(released):
+        return ()
+    applies = np.broadcast_to(np.array(released)[:, None, None], shape)
+    return (Caution(EVEN_TIMES, applies),)
