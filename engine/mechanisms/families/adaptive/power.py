@@ -24,7 +24,7 @@ from engine.mechanisms.families.adaptive import band_checks, constants
 from engine.numerics.bases import Basis
 
 NARROW_FEATURES, EMPTY_ENDS, LONG_TAILS = "narrow features", "empty ends", "long tails"
-_NODES, _PLACES = (np.arange(4000) + 0.5) / 4000, np.linspace(0.1, 0.9, 33)
+_NODES, _PLACES = (np.arange(4000) + 0.5) / 4000, np.linspace(0.15, 0.85, 29)
 
 
 @dataclass(frozen=True)
