@@ -98,7 +98,7 @@ def test_a_storm_of_moves_runs_few_computations_and_ends_in_the_right_state(talk
             await visitor.follow("open-more")
             before = ended(talkative, "done")
             for n in range(201, 301):
-                await visitor.ask(**{SIZE: n})
+                await visitor.ask(**{SIZE: str(n)})
             while "n_curves-300" not in visitor.link:
                 await visitor.finished()
             assert "300 " in visitor.words + str(visitor.elements) and not visitor.faults
@@ -114,13 +114,13 @@ def test_what_a_visitor_moves_on_from_or_leaves_is_given_up(talkative):
             async with Visitor(talkative.url) as visitor:
                 await visitor.run()
                 await visitor.follow("open-more")
-                await visitor.ask(**{SIZE: LARGE + k})
+                await visitor.ask(**{SIZE: str(LARGE + k)})
                 await begun(talkative)
                 before = ended(talkative, "stopped")
                 if k % 2:
                     await visitor.leave()
                 else:
-                    await visitor.ask(**{SIZE: 200})
+                    await visitor.ask(**{SIZE: "200"})
                 await soon(lambda before=before: ended(talkative, "stopped") > before)
 
     finished(moves_on())
@@ -133,7 +133,7 @@ def test_the_server_ends_with_computations_running_and_leaves_no_worker(tmp_path
             for k, visitor in enumerate((one, other)):
                 await visitor.run()
                 await visitor.follow("open-more")
-                await visitor.ask(**{SIZE: LARGE + k})
+                await visitor.ask(**{SIZE: str(LARGE + k)})
             await begun(server)
             workers = server.workers
             assert workers
@@ -152,7 +152,7 @@ def test_health_answers_while_computations_run_and_ten_visitors_act(talkative):
             for k, visitor in enumerate((one, other)):
                 await visitor.run()
                 await visitor.follow("open-more")
-                await visitor.ask(**{SIZE: LARGE + k})
+                await visitor.ask(**{SIZE: str(LARGE + k)})
             await begun(talkative)
             before, record = ended(talkative, "done"), Record()
             health = asyncio.create_task(watch_health(talkative.url, record))

@@ -27,7 +27,7 @@ async def sizes(visitor: Visitor, chance: random.Random) -> AsyncIterator[tuple[
     yield "arrive", await visitor.run()
     yield "open", await visitor.follow("open-more")
     while True:
-        yield "size", await visitor.run(w_c_sparse_curves_n_curves=chance.choice(_SIZES))
+        yield "size", await visitor.run(w_c_sparse_curves_n_curves=str(chance.choice(_SIZES)))
         if visitor.waits_for_more:
             yield "rest of it", await visitor.stay()
 
