@@ -182,7 +182,7 @@ def test_what_was_stated_of_a_file_outlasts_a_reload_and_the_file_does_not(serve
     choose(page, "upload_covariates", "mother_height")
     page.keyboard.press("Escape")
     settle(page)
-    kept = page.evaluate("sessionStorage.getItem('privacy-curves-stated')")
+    kept = page.wait_for_function("sessionStorage.getItem('privacy-curves-stated')").json_value()
     assert '"value_name"' in kept and "mother" not in kept and "child_id" not in kept
     page.reload()
     settle(page)
