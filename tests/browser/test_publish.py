@@ -101,6 +101,7 @@ def saved(somebody):
     settle(page)
     somebody.press("Next: release")
     expect(page.get_by_role("heading", name="3 Release")).to_be_focused()
+    settle(page)  # what is still drawn above would move the tick away
     somebody.tick("I confirm all three statements")
     somebody.fill("release_name", "growth")
     somebody.press("Publish and write to the ledger")
