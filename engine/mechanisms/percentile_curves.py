@@ -246,6 +246,7 @@ class PercentileCurves(Mechanism[CurveData, PercentilePlan]):
     tasks = frozenset({PERCENTILE_CURVES.key})
     guarantee = Guarantee.APPROXIMATE
     family = "gradient"
+    read_since = "0.5.0"  # before, bands and times in ranges were those of shrunk coefficients
     reference = "Derived in this project"
     fit_class: ClassVar[type[PercentileFit]] = PercentileFit
     formula = r"\hat q_\tau(t) = \{c : \hat F(t, c) = \tau\},\quad \hat F = p + Q\,\hat a\,\varphi"
