@@ -138,13 +138,24 @@ class _Laplace(AuditedLaw):
 
 
 class _DiscreteLaplace(AuditedLaw):
-    """Of scale b, with variance 1/(2 sinh²(1/2b)); scored up to one factor, as it has one scale."""
+    """Of scale b, with variance 1/(2 sinh²(1/2b)); scored up to one factor, as it has one scale.
+
+    A count that moves by one step is told apart like a bit of the same loss: its ratio of chances
+    has two values. One that moves further is told apart no better than such a bit.
+    """
 
     law = NoiseLaw.DISCRETE_LAPLACE
 
     def loss(self, units: Array, spread: Array) -> Array:
+        return np.asarray(self._each(units, spread).sum(axis=-1))
+
+    def largest(self, shift: Array, spread: Array) -> LargestLosses:
+        return LargestLosses(bits=self._each(shift, spread).max(axis=0))
+
+    def _each(self, units: Array, spread: Array) -> Array:
+        """Losses of single counts."""
         rate = 2 * np.arcsinh(1 / (math.sqrt(2) * np.maximum(spread, 1e-300)))
-        return np.asarray((np.abs(units) * spread * rate).sum(axis=-1))
+        return np.asarray(np.abs(units) * spread * rate)
 
 
 class _Bits(AuditedLaw):

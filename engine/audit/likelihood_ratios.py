@@ -273,7 +273,10 @@ class LikelihoodRatios:
     def _scored(self, side: int, draws: int, seed: tuple[int, ...]) -> Scored:
         received, outputs = self._received(side, draws, seed)
         exact = self._behind(received, draws) if self.follows else self.exact
-        messages = [self._message(received[k], exact[k], draws) for k in self.differing]
+        # Draws whose early releases differ are worked on apart: few can have fewer messages.
+        heard = min(len(received), len(exact))
+        messages = [self._message(received[k], exact[k], draws)
+                    for k in self.differing if k < heard]
         if not messages:
             return Scored(np.zeros(draws), outputs, np.zeros(1), *LargestLosses())
         together = self.claim.composed(np.broadcast_arrays(*(part.losses for part in messages)))

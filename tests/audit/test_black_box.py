@@ -423,3 +423,11 @@ def test_a_short_bound_says_why():
     assert report.bound < 0.9 * report.claimed_epsilon
     assert "Only what comes out at the end is seen" in report.shortfall
     assert report.plain()["shortfall"] == report.shortfall
+
+
+def test_releases_of_noised_counts_show_nearly_all_that_they_lose_and_no_more():
+    """A count that moves by one step has two ratios of chances, as a bit has, not those of Laplace."""
+    case, *_ = audit.cases_of(mechanisms.get("noisy_counts"))
+    report = audit_case(case, seed=2, tries=60, runs=20_000)
+    assert report.verdict == "holds"
+    assert 0.9 * report.claimed_epsilon < report.bound <= report.claimed_epsilon
