@@ -104,12 +104,14 @@ def connect(address: str) -> DaskExecutor:
     """
     try:
         from distributed import Client
+        from distributed.comm.addressing import parse_host_port
     except ImportError:
         raise InputError("A cluster needs the package “distributed”.", field="executor",
                          hint=f"Run: pip install 'distributed=={_RELEASE}'.") from None
     for name in ("distributed", "distributed.client"):
         logging.getLogger(name).setLevel(logging.CRITICAL)  # a lost scheduler is said below, once
     try:
+        parse_host_port(address)  # a client that could not read it would wait when it is dropped
         client = Client(f"tcp://{address}", timeout=_PATIENCE, set_as_default=False)
     except (OSError, ValueError):  # refused or timed out; not an address
         raise InputError(f"No Dask scheduler answers at {brief(address)}.", field="executor",
