@@ -11,7 +11,7 @@ from engine.sites.plan import SitePlan
 from engine.sites.protocol import Protocol
 from engine.sites.signing import Key, Scheme
 from engine.sites.site import Site, source_of
-from engine.uploads.reading import read_file
+from engine.uploads.bounded import read_file
 
 NAMES = ("north", "south", "east")
 KEY = Key(Scheme.HMAC, bytes(range(32)))

@@ -23,7 +23,7 @@ from engine.uploads.facts import declare
 from engine.uploads.layout import suggest_layout
 from engine.uploads.limits import MAX_BYTES
 from engine.uploads.misfits import check_named_units
-from engine.uploads.reading import read_file
+from engine.uploads.bounded import read_file
 
 Ends = tuple[float, float]
 

@@ -73,7 +73,7 @@ from engine.uploads.facts import StatedCovariate
 from engine.uploads.layout import Layout, site_like
 from engine.uploads.limits import MAX_BYTES
 from engine.uploads.own_file import OwnFile
-from engine.uploads.reading import read_file
+from engine.uploads.bounded import read_file
 from engine.uploads.source import UploadedData
 from engine.uploads.tables import Table
 

@@ -26,7 +26,7 @@ from engine.sites.plan import SitePlan
 from engine.sites.protocol import Protocol
 from engine.sites.signing import Key, Scheme
 from engine.sites.site import Site, source_of
-from engine.uploads.reading import read_table
+from engine.uploads.bounded import read_table
 from tests.benchmark.record import DOCUMENT, SITES_HEADING, with_sites
 from tests.site_runs import CURVES, curves_csv
 

@@ -80,7 +80,7 @@ def test_a_file_is_read_as_without_bounds():
 def test_a_script_without_a_guard_reads_a_file_and_runs_once(tmp_path):
     script = tmp_path / "study.py"
     script.write_text("""
-from engine.uploads.reading import read_file
+from engine.uploads.bounded import read_file
 print("begun", flush=True)
 print(read_file(b"a,b\\n" + b"1,2\\n" * 50_000).n_rows, flush=True)
 """)

@@ -20,7 +20,7 @@ from engine.uploads import examples
 from engine.uploads.curves import Upload, read_curves
 from engine.uploads.facts import StatedCovariate, declare, declare_rows
 from engine.uploads.layout import suggest_layout
-from engine.uploads.reading import read_file
+from engine.uploads.bounded import read_file
 from engine.uploads.regressors import MAX_COVARIATES
 from engine.uploads.rows import (
     UploadRows,

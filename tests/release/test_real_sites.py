@@ -15,7 +15,7 @@ from engine.sites.plan import SitePlan
 from engine.sites.protocol import multiples
 from engine.sites.signing import Key, Scheme, key_of, new_key, write_key
 from engine.sites.site import Site, new_order, ordered, source_of
-from engine.uploads.reading import read_file
+from engine.uploads.bounded import read_file
 from tests.heavy import few
 from tests.site_runs import (
     CURVES,

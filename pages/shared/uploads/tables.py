@@ -20,7 +20,7 @@ from engine.uploads.examples import Example
 from engine.uploads.layout import Layout
 from engine.uploads.limits import MAX_BYTES
 from engine.uploads.own_file import OwnFile
-from engine.uploads.reading import BOUNDS, OF_COLUMNS, too_much
+from engine.uploads.bounded import BOUNDS, OF_COLUMNS, too_much
 from engine.uploads.tables import Table, read_table
 from engine.uploads.text import ENCODINGS
 from pages.shared.server.computing import computed

@@ -1,0 +1,419 @@
+"""The written reading: how the bytes of a file become people's records, stated before any is read.
+
+    bytes ── frame ──→ lines ── columns ──→ numbers, words, ids ── person ──→ one record a person
+
+Each line is cut by the frame, and each of its cells is read by the entry of its column, and by
+nothing else: no sample, majority, minimum or count of a column enters. `engine.uploads.proposal`
+may look at the whole file to propose a reading; nothing that is certified calls it.
+
+A reading may have gaps while it is being made (`gaps`); whatever publishes refuses it until they
+are filled. As JSON, whole:
+
+{"frame": {"encoding": "utf-8", "separator": ";", "header": ["id", "visit", "cm", "sex", "note"]},
+ "person": {"column": "id", "form": "number", "list": "school register"},
+ "columns": {"time": {"name": "visit", "kind": "date", "order": "dmy",
+                      "from": "years since 2019-01-01"},
+             "value": {"name": "cm", "kind": "number", "unit": "cm"},
+             "group": {"name": "sex", "kind": "word", "words": {"f": "girls", "m": "boys"},
+                       "other": "left out"}},
+ "decimal": ",", "missing": ["", "NA"], "several": "keep"}
+
+"covariates" of curves and "features" of records are lists of such columns. Where a row is a curve
+"values" takes the place of time and value: {"at": [["week 0", 0], ["week 6", 6]], "kind":
+"number"}. "person" is {"column": …}, {"rows": true} where every line is another person, {"file":
+true} where the file is one person's, or every file of an archive, and {"header": true} where people
+stand in columns ("people": "columns" in the frame).
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
+
+from engine.core.enumerations import Enumeration
+from engine.core.errors import InputError, brief
+from engine.core.lists import shortened
+from engine.core.plain import checked_object
+from engine.uploads.ids import IdForm
+
+MAX_BYTES, MAX_COLUMNS = 65_536, 200
+SINGLE = ("time", "start", "entry", "value", "status", "group", "site")
+LISTED = ("covariates", "features")
+SEVERAL = ("keep", "average", "join", "refuse")
+UNITS = ("seconds", "minutes", "hours", "days", "weeks", "years")
+FIRST, DAY = "first observation", "of day"
+_SINCE = re.compile(rf"({'|'.join(UNITS)}) since ([0-9]{{4}}-[0-9]{{2}}-[0-9]{{2}}|{FIRST})")
+_COUNTED = re.compile(rf"calendar years|({'|'.join(UNITS[:3])}) {DAY}|({'|'.join(UNITS)})")
+
+
+class Kind(Enumeration):
+    """What the cells of a column hold."""
+
+    NUMBER = "number"
+    DATE = "date"
+    CLOCK = "clock"
+    ELAPSED = "elapsed"
+    PERCENTAGE = "percentage"
+    WORD = "word"
+
+
+class Order(Enumeration):
+    """In which order a date is written; UNSTATED is a gap."""
+
+    UNSTATED = ""
+    YMD = "ymd"
+    DMY = "dmy"
+    MDY = "mdy"
+    UNIX = "unix"  # seconds since 1970
+    UNIX_MILLISECONDS = "unix milliseconds"
+
+
+class Offset(Enumeration):
+    """What becomes of a time zone behind a stamp, such as +01:00 or Z."""
+
+    NONE = "none"  # there is none: such a cell is unreadable
+    KEPT = "kept"  # the clock on the wall: the offset is dropped
+    UTC = "to UTC"  # the offset is applied: a stamp without one is unreadable
+
+
+class Other(Enumeration):
+    """What a text that has no stated meaning is."""
+
+    UNSTATED = ""
+    CENSORED = "censored"  # for a label: without it
+    LEFT_OUT = "left out"
+    MISSING = "missing"
+
+
+class Gap(NamedTuple):
+    """A question that a reading leaves open."""
+
+    field: str  # such as "person" or "columns.time.order"
+    question: str
+    words: str  # what to add to the reading, as JSON
+
+    def refusal(self) -> InputError:
+        """Return the refusal of whatever publishes."""
+        return InputError(self.question, field=self.field, hint=f"State {self.words}.")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Frame:
+    """How bytes are cut into lines and cells."""
+
+    encoding: str = "utf-8"  # one of `engine.uploads.text.ENCODINGS`; "" of a workbook
+    separator: str = ","  # " " for any number of blanks; "" of a workbook
+    sheet: str = ""  # of a workbook
+    above: int = 0  # lines of titles above the header
+    header: tuple[str, ...] = ()  # names of columns; where people stand in columns, of the first
+    people: str = "rows"  # or "columns"
+    export: str = ""  # the export of a device, which has a header of its own
+
+
+@dataclass(frozen=True, kw_only=True)
+class Person:
+    """Whose a line is: by a column, or stated to be another person's in every line or file."""
+
+    column: str = ""
+    form: IdForm = IdForm.TEXT
+    list: str = ""  # whose ids these are, such as a register; one for each ledger unless stated
+    rows: bool = False
+    file: bool = False
+    header: bool = False
+
+
+@dataclass(frozen=True, kw_only=True)
+class Column:
+    """How each cell of a column is read, by itself."""
+
+    names: tuple[str, ...]  # one; two where a date and its clock time stand apart
+    kind: Kind = Kind.NUMBER
+    unit: str = ""
+    order: Order = Order.UNSTATED  # of dates
+    counted: str = ""  # "from": what a date, clock or elapsed time counts, such as "hours of day"
+    offset: Offset = Offset.NONE
+    words: Mapping[str, str | float] = field(default_factory=dict)  # text to its meaning
+    other: Other = Other.UNSTATED
+
+    @property
+    def name(self) -> str:
+        """The name of the column, or both names."""
+        return " ".join(self.names)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Reading:
+    """All statements by which bytes become records; see the module for its JSON."""
+
+    frame: Frame
+    person: Person | None = None  # a gap until somebody says
+    columns: Mapping[str, Column] = field(default_factory=dict)  # by role, of `SINGLE`
+    covariates: tuple[Column, ...] = ()
+    features: tuple[Column, ...] = ()
+    at: tuple[tuple[str, float], ...] = ()  # columns of observations with their times
+    values: Column | None = None  # how their cells are read; its names are empty
+    decimal: str = "."
+    missing: tuple[str, ...] = ("",)
+    several: str = "keep"
+
+    def __post_init__(self) -> None:
+        _check(self)
+
+    @property
+    def used(self) -> tuple[str, ...]:
+        """The names of all columns that are read."""
+        person = (self.person.column,) if self.person and self.person.column else ()
+        each = (*self.columns.values(), *self.covariates, *self.features)
+        return (*person, *(name for column in each for name in column.names),
+                *(name for name, _ in self.at))
+
+    @property
+    def gaps(self) -> tuple[Gap, ...]:
+        """What has to be said before anything is published."""
+        return (*_gaps_of_person(self), *(
+            gap for role, column in self.columns.items()
+            for gap in _gaps_of_column(role, column)))
+
+    def to_plain(self) -> dict[str, Any]:
+        """Return the reading as JSON holds it; `of` reads it back."""
+        return _plain(self)
+
+    @classmethod
+    def of(cls, plain: Any) -> Reading:
+        """Return the reading that JSON describes.
+
+        Raises
+        ------
+        InputError
+            Naming the key that is unknown, missing, twice or not possible.
+        """
+        return _reading(plain)
+
+    def complete(self) -> Reading:
+        """Return the same reading if it has no gap.
+
+        Raises
+        ------
+        InputError
+            Asking for the first gap, with the words that fill it.
+        """
+        if self.gaps:
+            raise self.gaps[0].refusal()
+        return self
+
+
+# -- gaps ------------------------------------------------------------------------------------------
+
+
+def _gaps_of_person(reading: Reading) -> tuple[Gap, ...]:
+    if reading.person is not None:
+        return ()
+    return (Gap("person", "No column is said to name people.",
+                '"person": {"column": "…"}; or, if every line is another person, '
+                '"person": {"rows": true}'),)
+
+
+def _gaps_of_column(role: str, column: Column) -> list[Gap]:
+    gaps = []
+    if column.kind is Kind.DATE and column.order is Order.UNSTATED:
+        gaps.append(Gap(f"columns.{role}.order",
+                        f"The dates of “{shortened(column.name)}” can be day/month or month/day.",
+                        '"order": "dmy" or "order": "mdy" in the reading'))
+    if column.kind is Kind.WORD and role in ("status", "group") and not column.words:
+        gaps.append(Gap(f"columns.{role}.words",
+                        f"The reading does not say what the texts of “{shortened(column.name)}” "
+                        "mean.", '"words": {"text": "meaning"} in the reading'))
+    elif column.kind is Kind.WORD and role in ("status", "group") and not column.other:
+        gaps.append(Gap(f"columns.{role}.other",
+                        f"The reading does not say what other texts of “{shortened(column.name)}” "
+                        "are.", '"other": "censored", "left out" or "missing" in the reading'))
+    return gaps
+
+
+# -- what cannot be --------------------------------------------------------------------------------
+
+
+def _check(reading: Reading) -> None:
+    """Refuse a reading that contradicts itself or its header."""
+    if reading.several not in SEVERAL:
+        raise _wrong("several", f"“several” must be one of {', '.join(SEVERAL)}.")
+    if reading.decimal not in (".", ","):
+        raise _wrong("decimal", "“decimal” must be a point or a comma.")
+    if reading.frame.people not in ("rows", "columns"):
+        raise _wrong("people", "“people” must be rows or columns.")
+    used = reading.used
+    twice = next((name for name in used if used.count(name) > 1), None)
+    if twice is not None:
+        raise _wrong("columns", f"The column “{shortened(twice)}” has two roles.")
+    if len(used) > MAX_COLUMNS and not reading.at:
+        raise _wrong("columns", f"A reading has at most {MAX_COLUMNS} columns.")
+    lacking = [name for name in used if name not in reading.frame.header]
+    if lacking and not reading.frame.export:
+        raise _wrong("columns", f"The header has no column “{shortened(lacking[0])}”.")
+    if reading.person is not None:
+        _check_person(reading.person, reading.frame)
+    for role, column in reading.columns.items():
+        _check_column(role, column)
+    for column in (*reading.covariates, *reading.features):
+        _check_column("covariates", column)
+    if reading.values is not None:
+        _check_column("values", reading.values)
+
+
+def _check_person(person: Person, frame: Frame) -> None:
+    if sum((bool(person.column), person.rows, person.file, person.header)) != 1:
+        raise _wrong("person", "“person” names a column, or says that every line, every file or "
+                     "every column is another person: one of these.")
+    if person.header != (frame.people == "columns"):
+        raise _wrong("person", "People stand in the header where “people” of the frame is "
+                     "columns, and nowhere else.")
+
+
+def _check_column(role: str, column: Column) -> None:
+    """Refuse what a kind of cell does not have."""
+    is_date = column.kind is Kind.DATE
+    if column.order and not is_date:
+        raise _wrong("order", f"“{shortened(column.name)}” has an order of day and month, and is "
+                     f"of the kind {column.kind}.")
+    if column.counted and column.kind not in (Kind.DATE, Kind.CLOCK, Kind.ELAPSED):
+        raise _wrong("from", f"“{shortened(column.name)}” is counted from a beginning, and is of "
+                     f"the kind {column.kind}.")
+    if column.counted and not (_SINCE.fullmatch(column.counted)
+                               or _COUNTED.fullmatch(column.counted)):
+        raise _wrong("from", "“from” must be such as calendar years, days since 2024-01-31, hours "
+                     "since first observation, minutes of day, or minutes of an elapsed time.")
+    if column.offset is not Offset.NONE and not is_date:
+        raise _wrong("offset", f"“{shortened(column.name)}” has an offset, and is of the kind "
+                     f"{column.kind}.")
+    if (column.words or column.other) and column.kind is not Kind.WORD:
+        raise _wrong("words", f"“{shortened(column.name)}” has words, and is of the kind "
+                     f"{column.kind}.")
+    if len(column.names) == 2 and not is_date:
+        raise _wrong("name", "Only a date and its clock time stand in two columns.")
+
+
+def _wrong(name: str, message: str) -> InputError:
+    return InputError(message, field=name, hint="Correct it in “reading”.")
+
+
+# -- as JSON ---------------------------------------------------------------------------------------
+
+_FRAME = ("encoding", "separator", "sheet", "above", "header", "people", "export")
+_PERSON = ("column", "form", "list", "rows", "file", "header")
+_COLUMN = ("name", "kind", "unit", "order", "from", "offset", "words", "other")
+_KEYS = ("frame", "person", "columns", "decimal", "missing", "several", "ask")
+
+
+def _plain(reading: Reading) -> dict[str, Any]:
+    columns: dict[str, Any] = {role: _plain_column(column)
+                               for role, column in reading.columns.items()}
+    for name in LISTED:
+        if each := getattr(reading, name):
+            columns[name] = [_plain_column(column) for column in each]
+    if reading.at:
+        columns["values"] = {"at": [list(pair) for pair in reading.at],
+                             **_plain_column(reading.values or Column(names=()))}
+    ask = [{"field": gap.field, "question": gap.question, "words": gap.words}
+           for gap in reading.gaps]
+    return {"frame": _stated(reading.frame, Frame(encoding="", separator="")),
+            "person": None if reading.person is None else _stated(reading.person, Person()),
+            "columns": columns, "decimal": reading.decimal, "missing": list(reading.missing),
+            "several": reading.several, **({"ask": ask} if ask else {})}
+
+
+def _stated(part: Frame | Person, usual: Frame | Person) -> dict[str, Any]:
+    """Return the fields that differ from the usual ones, and a frame's header."""
+    return {name: list(value) if isinstance(value, tuple) else value
+            for name, value in vars(part).items()
+            if value != getattr(usual, name) or (name == "header" and isinstance(part, Frame))}
+
+
+def _plain_column(column: Column) -> dict[str, Any]:
+    name = {} if not column.names else {
+        "name": column.names[0] if len(column.names) == 1 else list(column.names)}
+    rest = {"unit": column.unit, "order": column.order.value, "from": column.counted,
+            "words": dict(column.words), "other": column.other.value,
+            "offset": "" if column.offset is Offset.NONE else column.offset.value}
+    return {**name, "kind": column.kind.value,
+            **{key: value for key, value in rest.items() if value}}
+
+
+def _reading(plain: Any) -> Reading:
+    if len(json.dumps(plain).encode()) > MAX_BYTES:
+        raise _wrong("reading", f"A reading has at most {MAX_BYTES // 1024} kB.")
+    stated = checked_object(plain, "reading", _KEYS)
+    columns = dict(checked_object(stated.get("columns", {}), "columns",
+                                  (*SINGLE, *LISTED, "values")))
+    wide = dict(checked_object(columns.pop("values", {}), "values", ("at", *_COLUMN[1:])))
+    at = tuple(_at(pair) for pair in _listed(wide.pop("at", []), "at"))
+    listed = {name: tuple(_column(each, name) for each in _listed(columns.pop(name, []), name))
+              for name in LISTED}
+    person = stated.get("person")
+    return Reading(
+        frame=_frame(stated.get("frame")), person=None if person is None else _person(person),
+        columns={role: _column(each, role) for role, each in columns.items()}, at=at,
+        values=_column({"name": [], **wide}, "values") if at else None,
+        decimal=_text(stated, "decimal", "."), several=_text(stated, "several", "keep"),
+        missing=tuple(map(_each_text, _listed(stated.get("missing", [""]), "missing"))), **listed)
+
+
+def _frame(plain: Any) -> Frame:
+    stated = checked_object(plain, "frame", _FRAME)
+    above = stated.get("above", 0)
+    if type(above) is not int or not 0 <= above <= 1000:
+        raise _wrong("above", "“above” must be how many lines stand above the header.")
+    texts = {name: _text(stated, name, usual) for name, usual in
+             (("encoding", ""), ("separator", ""), ("sheet", ""), ("people", "rows"),
+              ("export", ""))}
+    header = tuple(map(_each_text, _listed(stated.get("header", []), "header")))
+    return Frame(above=above, header=header, **texts)
+
+
+def _person(plain: Any) -> Person:
+    stated = checked_object(plain, "person", _PERSON)
+    flags = {name: stated.get(name, False) for name in ("rows", "file", "header")}
+    if not all(isinstance(flag, bool) for flag in flags.values()):
+        raise _wrong("person", "“rows”, “file” and “header” are true or false.")
+    return Person(column=_text(stated, "column", ""), list=_text(stated, "list", ""),
+                  form=IdForm.named(stated.get("form", "text"), "form"), **flags)
+
+
+def _column(plain: Any, role: str) -> Column:
+    stated = checked_object(plain, role, _COLUMN)
+    name = stated.get("name")
+    names = tuple(map(_each_text, name)) if isinstance(name, list) else (_each_text(name),)
+    words = checked_object(stated.get("words", {}), "words")
+    if not all(isinstance(meaning, str) or type(meaning) in (int, float)
+               for meaning in words.values()):
+        raise _wrong("words", "“words” gives each text a meaning: a word or a number.")
+    return Column(
+        names=names, kind=Kind.named(stated.get("kind", "number"), "kind"),
+        unit=_text(stated, "unit", ""), order=Order.named(stated.get("order", ""), "order"),
+        counted=_text(stated, "from", ""), words=words,
+        offset=Offset.named(stated.get("offset", "none"), "offset"),
+        other=Other.named(stated.get("other", ""), "other"))
+
+
+def _at(pair: Any) -> tuple[str, float]:
+    if not isinstance(pair, list) or len(pair) != 2 or type(pair[1]) not in (int, float):
+        raise _wrong("at", "“at” lists columns with their times: [\"week 6\", 6].")
+    return _each_text(pair[0]), float(pair[1])
+
+
+def _listed(value: Any, name: str) -> list[Any]:
+    if not isinstance(value, list):
+        raise _wrong(name, f"“{name}” must be a list in brackets.")
+    return value
+
+
+def _text(stated: Mapping[str, Any], name: str, usual: str) -> str:
+    return _each_text(stated.get(name, usual))
+
+
+def _each_text(value: Any) -> str:
+    if not isinstance(value, str):
+        raise _wrong("reading", f"A reading has text there; got {brief(value)}.")
+    return value
