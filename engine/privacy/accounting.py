@@ -49,7 +49,6 @@ _PARTS: dict[NoiseLaw, Callable[[float, int], Part]] = {
     NoiseLaw.LAPLACE: LaplacePart, NoiseLaw.NORM: LaplacePart,
     NoiseLaw.DISCRETE_LAPLACE: PurePart.of_counts}
 _TINY_DELTA = 1e-300  # below it 1/δ leaves floating point; no order so high is ever the best
-_ORDERS = (2.0, 4.0, 8.0, 16.0, 32.0, 64.0)  # less 1: best for ε of about 0.3 to 10
 _SAME = 1e-6  # a proved ε this close below the asked one is reported as the asked one
 
 
@@ -322,45 +321,6 @@ def epsilon_of_rho(rho: float, delta: float) -> float:
         return math.inf
     a = _root(lambda a: _rho_with_best(a, delta) - rho, delta)
     return max(0.0, ((1 + a) * rho + _excess(a, delta)) * (1 + 1e-10))
-
-
-def epsilon_at_any_time(rho: float, delta: float) -> float:
-    """ε of releases with this ρ in all, where each was chosen after seeing those before it.
-
-    With chance 1 − δ at least, and at every time, what was published so far has loss at most
-    min_a (1 + a)ρ + log(k/δ)/a, the least over k = 6 orders 1 + a that are fixed for ever; ρ is
-    the sum of what was spent until then, and δ > 0 must have been fixed before the first release.
-
-    *Proof.* Let L_i be the loss of release i, and ρ_i its cost, which follows from what came before
-    it. Given that, E e^{aL_i} ≤ e^{a(1 + a)ρ_i}, so exp(a Σ L_i − a(1 + a) Σ ρ_i) is a non-negative
-    supermartingale that starts at 1. It ever reaches k/δ with chance δ/k at most (Ville); add over
-    the orders. Loss beyond ε with chance δ at most is (ε, δ), at whatever time one stops.
-
-    The best order for the ρ that was spent, as in `epsilon_of_rho`, would be chosen by hindsight.
-    The same holds for sums of laws of losses and of μ²: they need releases, or their total, that
-    are fixed beforehand.
-
-    Parameters
-    ----------
-    rho : float
-        The sum of the ρ of all releases so far.
-    delta : float
-        δ in (0, 1), fixed before the first of them.
-
-    Returns
-    -------
-    float
-        ε, rounded up; 0 where nothing was released.
-
-    References
-    ----------
-    Rogers, Roth, Ullman and Vadhan (2016) for odometers; Feldman and Zrnic (2021) and Lécuyer
-    (2021) for those by Rényi divergence; Whitehouse, Ramdas, Rogers and Wu (2023).
-    """
-    if rho == 0:
-        return 0.0
-    beyond = math.log(len(_ORDERS) / delta)
-    return min((1 + a) * rho + beyond / a for a in _ORDERS) * (1 + 1e-10)
 
 
 def _excess(a: float, delta: float) -> float:

@@ -292,21 +292,11 @@ def why(cost: ReleaseCost) -> str:
             "certified, so a release has slightly more noise than its preview.")
 
 
-def still_missing(is_ticked: bool, name: str, is_answered: bool) -> str:
-    """What the button to publish waits for; empty where nothing is missing.
-
-    Parameters
-    ----------
-    is_ticked : bool
-        Whether the statements are confirmed.
-    name : str
-        Of the release, as typed.
-    is_answered : bool
-        Whether it is said who the people are that seem to be known.
-    """
+def still_missing(is_ticked: bool, name: str) -> str:
+    """Say what the button to publish waits for; empty if nothing is missing."""
     missing = [what for what, is_there in (
-        ("confirm the statements", is_ticked), ("name the release", bool(name.strip())),
-        ("say whether the people are the same", is_answered)) if not is_there]
+        ("confirm the statements", is_ticked), ("name the release", bool(name.strip())))
+        if not is_there]
     return f"To publish: {', '.join(missing)}." if missing else ""
 
 

@@ -108,7 +108,7 @@ class Standing:
             return
         n, budget = sum(share.people for share in refused), charge.budget
         delta = 0.0 if budget.is_pure else budget.delta
-        lefts = [Filter(share.total).left(share.loss, delta) for share in refused]
+        lefts = [min(share.left, Filter(share.total).left(share.loss, delta)) for share in refused]
         if charge.mu is None and not budget.is_pure:  # the sum rule alone
             lefts = [max(0.0, min(left, share.total.epsilon - share.loss.epsilon / FINE))
                      for left, share in zip(lefts, refused, strict=True)]

@@ -30,7 +30,9 @@ from engine.core.types import Array, Budget, Data
 from engine.noise.shares import CountShares, LatticeShares
 from engine.privacy import accounting
 from engine.release import certified, partial, published
+from engine.release.books import Charge
 from engine.release.certified import SiteCost
+from engine.release.earlier_ledgers import mu_of_spends
 from engine.release.ledger import Ledger, Receipt
 from engine.release.plan import messages_to_bytes
 from engine.release.published import Published
@@ -162,11 +164,11 @@ class Site:
             they are the same.
         """
         mechanism = self.plan.mechanism
-        rho = accounting.total_rho(self.plan.certified_spends(self.index))
+        spends = self.plan.certified_spends(self.index)
         description = f"{mechanism.main_task.label} by {mechanism.label}, with other sites"
-        return published.charge(self.plan.release, self.source, self.cost.certified, rho,
-                                self.ledger, description, self.people.total,
-                                self.people.same_people)
+        charge = Charge(self.cost.certified, mu_of_spends(spends), accounting.total_rho(spends))
+        return published.charge(self.plan.release, self.source, charge, self.ledger, description,
+                                self.people.total, self.people.same_people)
 
     def answers(self, received: Sequence[Message]) -> dict[Turn, bytes]:
         """All messages of this site that can be drawn now or were drawn before.
