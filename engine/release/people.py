@@ -35,10 +35,22 @@ Integers = NDArray[np.int64]
 
 def hashes_of(kind: str, texts: Iterable[bytes], key: bytes) -> Hashes:
     """Hash texts under a key; an empty text has no hash, which is 0."""
-    person, hashed = kind.encode(), hashlib.blake2b
-    content = b"".join([hashed(text, key=key, digest_size=8, person=person).digest() if text
-                        else bytes(8) for text in texts])
+    begun = hashlib.blake2b(key=key, digest_size=8, person=kind.encode()).copy
+
+    def hashed(text: bytes) -> bytes:
+        state = begun()
+        state.update(text)
+        return state.digest()
+
+    content = b"".join([hashed(text) if text else bytes(8) for text in texts])
     return np.frombuffer(content, dtype=">u8").astype(np.uint64)
+
+
+def _order(first: Hashes, *more: Hashes) -> Integers:
+    """Sort by hashes, and by more of them where the first are equal."""
+    order = np.argsort(first)
+    ordered = first[order]
+    return np.lexsort((*more[::-1], first)) if (ordered[1:] == ordered[:-1]).any() else order
 
 
 @dataclass(frozen=True, eq=False)
@@ -73,7 +85,7 @@ class Records:
     @property
     def digest(self) -> str:
         """A digest of the records in any order."""
-        order = np.lexsort((self.contents, self.ids))
+        order = _order(self.ids, self.contents)
         return hashlib.sha256(np.column_stack([self.ids[order], self.contents[order]])
                               .astype("<u8").tobytes()).hexdigest()
 
@@ -88,7 +100,7 @@ class PeopleSet:
 
     def to_bytes(self) -> bytes:
         """Write 24 bytes for each record."""
-        order = np.lexsort((self.contents, self.ids, self.persons))
+        order = _order(self.persons, self.ids, self.contents)
         return np.column_stack([self.ids[order], self.contents[order], self.persons[order]]
                                ).astype("<u8").tobytes()
 
@@ -161,8 +173,9 @@ def found(records: Records, sets: Iterable[PeopleSet], same: Same, are_others: b
     """
     ids, contents, before = records.ids, records.contents, same
     by_id, by_content = np.zeros_like(ids), np.zeros_like(ids)
-    orders = [np.argsort(keys, kind="stable") for keys in (ids, contents)]
+    orders: list[Integers] = []
     for each in sets:
+        orders = orders or [np.argsort(ids), np.argsort(contents)]
         for keys, order, theirs, owners in ((ids, orders[0], each.ids, by_id),
                                             (contents, orders[1], each.contents, by_content)):
             owner = _looked_up(keys, order, theirs, each.persons)
@@ -206,7 +219,7 @@ def same_among(sets: Sequence[PeopleSet], same: Same) -> Same:
 
 def _looked_up(keys: Hashes, order: Integers, theirs: Hashes, persons: Hashes) -> Hashes:
     """The person of each key among others' hashes; 0 for none. `order` sorts the keys."""
-    by_hash = np.argsort(theirs, kind="stable")
+    by_hash = np.argsort(theirs)
     known = theirs[by_hash]
     if not len(known) or not known[-1]:
         return np.zeros_like(keys)
@@ -220,8 +233,10 @@ def _looked_up(keys: Hashes, order: Integers, theirs: Hashes, persons: Hashes) -
 
 def _repeated(hashes: Hashes) -> NDArray[np.bool_]:
     """True for every hash that occurs several times; 0 is none."""
-    order = np.argsort(hashes, kind="stable")
-    ordered = hashes[order]
+    ordered = np.sort(hashes)
+    if not ((ordered[1:] == ordered[:-1]) & (ordered[1:] > 0)).any():
+        return np.zeros(len(hashes), bool)
+    order = np.argsort(hashes)
     is_equal = np.zeros(len(hashes), bool)
     pairs = (ordered[1:] == ordered[:-1]) & (ordered[1:] > 0)
     is_equal[1:] |= pairs
@@ -248,10 +263,10 @@ def classes_of(names: Hashes, members: Sequence[Hashes]) -> tuple[Integers, list
     Returns the class of everybody, and for each class which of the sets hold it.
     """
     classes, patterns = np.zeros(len(names), np.int64), [list[bool]()]
-    order = np.argsort(names, kind="stable")
+    order = np.argsort(names) if len(members) else np.zeros(0, np.int64)
     ordered = names[order]
     for held in members:
-        known = np.sort(held, kind="stable")
+        known = np.sort(held)
         place = np.minimum(np.searchsorted(known, ordered), max(len(known) - 1, 0))
         is_in = np.zeros(len(names), bool)
         if len(known):
