@@ -497,12 +497,12 @@ class Ledger:
                 raise InputError("No release of the ledger waits for these data.", field="file",
                                  hint="Show the very file that was released from.")
             return tuple(books.entry(number) for number, entry in books.releases.items()
-                         if people.data_set in entry.get("data_sets", ()))
+                         if people.data_set in entry.get("missing", ()))
 
     def _complete(self, log: OpenLog, books: Books, people: _People) -> bool:
         """Note the set of data of an earlier version, if releases wait for it."""
         waits = people.data_set and people.data_set not in books.completed and any(
-            people.data_set in entry.get("data_sets", ()) for entry in books.releases.values())
+            people.data_set in entry.get("missing", ()) for entry in books.releases.values())
         if waits:
             log.add(kind="complete", data_set=people.data_set, records=people.records,
                     set=people.own_set or log.keep(people.new_set),

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from engine.core.errors import InputError
 from engine.core.types import Budget, PublicFacts
 from engine.language.numbers import small, whole
-from engine.privacy.filters import FINE, FINE_DELTA, Filter, Loss
+from engine.privacy.filters import FINE, Filter, Loss
 from engine.release.books import Books, Charge, Entry
 from engine.release.people import Known, PeopleSet, Same, classes_of
 from engine.release.sealed_log import OpenLog
@@ -116,11 +116,11 @@ class Standing:
         ways = [f"lower ε to what the least have left (ε = {least:g})"] * (0 < least)
         if n < self.people:
             ways.append("leave them out (“exhausted”: “leave out”)")
-        half = min(share.total.delta for share in refused) / 2
-        if budget.delta > half or any(
-                share.loss.delta + charge.loss.delta > share.total.delta / 2 * FINE_DELTA
-                for share in refused):
-            ways.append(f"lower δ: all releases together have δ = {small(half)} in the sum")
+        by_delta = [share for share in refused if not budget.is_pure and share.loss.epsilon
+                    + charge.loss.epsilon <= share.total.epsilon * FINE]
+        if by_delta:  # ε alone would fit
+            half = min(share.total.delta for share in by_delta) / 2
+            ways.append(f"lower δ: those of all releases may add to {small(half)}")
         about = (f"{whole(n)} of {whole(self.people)} {facts.people} have less left than this "
                  f"release costs (the least: ε = {least:g}).")
         hint = " or ".join(ways) or f"publish nothing more about these {facts.people}"
