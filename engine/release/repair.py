@@ -4,8 +4,9 @@ The way to repair a ledger is to put back its newest copy. If there is none, a n
 the lines of the witness, which say what each release cost and by which digest its people are kept.
 Sets that can still be read in the damaged file are taken over; a set that cannot be read, or whose
 key is lost, counts for everybody, and so does what lines of earlier versions say was spent on the
-people of a label. So a rebuilt ledger never lowers what anybody has lost. Its releases cannot be
-made again. The damaged file stays beside the new one.
+people of a label. Where lines of the witness are missing as well, nothing is left for anybody. So
+a rebuilt ledger never lowers what anybody has lost. Its releases cannot be made again. The damaged
+file stays beside the new one.
 """
 
 from __future__ import annotations
@@ -15,23 +16,28 @@ import os
 import shutil
 import sqlite3
 import tempfile
+from collections.abc import Mapping
 from contextlib import closing, suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import NamedTuple
 
 from engine.core.errors import InputError
 from engine.core.types import Budget
 from engine.privacy.failure import large_delta
-from engine.privacy.filters import FINE, Loss, in_units
+from engine.privacy.filters import FINE, FINE_DELTA, Loss, in_units
 from engine.release import ledger_file, witness
 from engine.release.books import Books, Entry
-from engine.release.ledger import DEFAULT_TOTAL, Ledger
+from engine.release.ledger import DEFAULT_TOTAL, LARGEST_TOTAL, Ledger
 from engine.release.ledger_file import Damaged
 from engine.release.people import PeopleSet, Same, same_among
-from engine.release.sealed_log import OpenLog, begin, digest, line_for, refusals, unseen
+from engine.release.sealed_log import OpenLog, begin, digest, line_for, parsed, refusals, unseen
 from engine.release.standing import read_set
 from engine.release.witness import SpentByLabel, Stated, Witness
+
+_FAULTS = (sqlite3.Error, InputError, UnicodeDecodeError, ValueError, TypeError, KeyError)
+_EVERYTHING = 2 * int(LARGEST_TOTAL) * FINE, FINE_DELTA // 2, None  # beyond every total
 
 
 @dataclass(frozen=True)
@@ -57,6 +63,7 @@ class Rebuilt:
     added: int = 0  # lines by which only the witness was completed
     n_releases: int = 0
     n_for_everybody: int = 0  # of these, releases that count for everybody
+    is_incomplete: bool = False  # True if the witness lacks lines: nothing is left for anybody
 
 
 def verify(ledger: Ledger) -> State:
@@ -142,11 +149,13 @@ def _complete(ledger: Ledger, witnessed: Witness) -> int:
 
 def _put_in_place(ledger: Ledger, witnessed: Witness) -> Rebuilt:
     """Keep the damaged file beside, and put a ledger made from the witness in its place."""
-    key, sets = _readable_sets(ledger.path, witnessed)
+    rescued = _rescued(ledger.path, witnessed)
+    is_incomplete = _is_incomplete(ledger.witness, witnessed, rescued.releases)
     counts = [0, 0]
 
     def fill(file: sqlite3.Connection) -> None:
-        counts[:] = _fill(begin(file, key), witnessed, sets)
+        log = begin(file, rescued.key)
+        counts[:] = _fill(log, witnessed, rescued.sets, is_incomplete)
 
     aside = ledger_file.write_aside(ledger.path, fill)
     try:
@@ -156,10 +165,26 @@ def _put_in_place(ledger: Ledger, witnessed: Witness) -> Rebuilt:
         aside.unlink(missing_ok=True)
     with ledger.log.writing():
         pass  # the witness gets its line
-    return Rebuilt(damaged, 0, *counts)
+    return Rebuilt(damaged, 0, *counts, is_incomplete)
 
 
-def _fill(log: OpenLog, witnessed: Witness, sets: dict[str, PeopleSet]) -> tuple[int, int]:
+def _is_incomplete(path: Path, witnessed: Witness, releases: set[str]) -> bool:
+    """True if releases are known to be missing in the witness.
+
+    A line that a power cut left unfinished is written again, or was of a charge that nothing was
+    drawn under.
+    """
+    with suppress(OSError):
+        rows = path.read_bytes().decode("utf-8", errors="replace").split("\n")
+        hit = [rows[place - 1] for place in witnessed.damaged if place < len(rows)]
+        if any(not any(row.startswith(cut) for row in rows if row != cut) for cut in hit):
+            return True
+    listed = {line.says.release_id for line in witnessed.lines}
+    return bool(releases - listed)
+
+
+def _fill(log: OpenLog, witnessed: Witness, sets: Mapping[str, PeopleSet], is_incomplete: bool
+          ) -> tuple[int, int]:
     """Write all that the witness says was spent; how many releases, and how many on everybody."""
     at = datetime.now(UTC).isoformat(timespec="seconds")
     stated = [line.says for line in witnessed.lines if isinstance(line.says, Stated)]
@@ -177,6 +202,8 @@ def _fill(log: OpenLog, witnessed: Witness, sets: dict[str, PeopleSet]) -> tuple
         loss, name = Loss.of(Budget.covering(epsilon, delta)), hashlib.sha256(label.encode())
         releases.setdefault(name.hexdigest()[:16], Stated(
             at, "release", loss.epsilon, loss.delta, None, (), 0, 0.0))
+    if is_incomplete:
+        releases["0" * 16] = Stated(at, "release", *_EVERYTHING, (), 0, 0.0)
     totals = [(says.total, says.total_delta) for says in stated if says.total]
     usual = in_units(DEFAULT_TOTAL, FINE), large_delta(1)
     log.add(kind="total", total=[max((total[0] for total in totals), default=usual[0]),
@@ -206,27 +233,39 @@ def _fill(log: OpenLog, witnessed: Witness, sets: dict[str, PeopleSet]) -> tuple
     return len(releases), n_everybody
 
 
-def _readable_sets(path: Path, witnessed: Witness) -> tuple[bytes | None, dict[str, PeopleSet]]:
-    """The key of the damaged file, if it is on this machine, and sets that are still whole in it."""
-    sets: dict[str, PeopleSet] = {}
+class _Rescued(NamedTuple):
+    """What can still be read in a damaged ledger."""
+
+    key: bytes | None = None  # if it is on this machine
+    sets: Mapping[str, PeopleSet] = {}  # noqa: RUF012  # whole, by their digests
+    releases: set[str] = set()  # noqa: RUF012  # ids
+
+
+def _rescued(path: Path, witnessed: Witness) -> _Rescued:
+    """Read what can be read; only a copy is opened."""
+    sets, releases, key = dict[str, PeopleSet](), set[str](), None
     names = {name for line in witnessed.lines if isinstance(line.says, Stated)
              for name in line.says.sets}
     folder = Path(tempfile.mkdtemp(prefix=f".{path.name}.", suffix=".trial", dir=path.parent))
     try:
         shutil.copyfile(path, folder / "ledger")
         with closing(sqlite3.connect(folder / "ledger")) as file:
+            with suppress(*_FAULTS):
+                for (text,) in file.execute("SELECT entry FROM log"):
+                    entry = parsed(text)
+                    releases |= {entry["id"]} if entry["kind"] == "release" else set()
             key = OpenLog(file).key  # without it nobody is known
             for name in names:
-                with suppress(sqlite3.Error, ValueError, TypeError):
+                with suppress(*_FAULTS):
                     content = file.execute("SELECT content FROM kept WHERE digest = ?",
                                            (name,)).fetchone()[0]
                     if digest(content) == name:
                         sets[name] = PeopleSet.from_bytes(content)
-        return key, sets
-    except (OSError, sqlite3.Error, UnicodeDecodeError, InputError):
-        return None, {}
+    except (OSError, *_FAULTS):
+        pass
     finally:
         shutil.rmtree(folder, ignore_errors=True)
+    return _Rescued(key, sets if key else {}, releases)
 
 
 def _set_aside(path: Path) -> str:

@@ -237,6 +237,9 @@ def rebuilt(done: Rebuilt | None) -> list[str]:
                 "again from the ledger. If the ledger was set back as well, nobody can know."]
     out = [f"A new ledger was made from the witness: {done.n_releases} releases, of which "
            f"{done.n_for_everybody} count for everybody. None of them can be made again."]
+    if done.is_incomplete:
+        out.append("Releases are missing in the witness as well, so nothing is left for anybody in "
+                   "this ledger.")
     if done.damaged_file:
         out.append(f"The damaged one is kept beside it as {done.damaged_file}.")
     return out
