@@ -10,6 +10,7 @@ from engine.privacy import accounting
 from engine.release.books import Charge
 from engine.sources import sources
 
+CHILDREN = PublicFacts(person="child", people="children")
 SEA = sources.build("sea_temperature", {})  # 61 years
 
 
@@ -22,15 +23,15 @@ class Some:
     bits: float = 99.0
     list: str = ""
     records: tuple = ()
-    facts: PublicFacts = PublicFacts(person="child", people="children")
+    facts: PublicFacts = CHILDREN
 
-    def people(self):
+    def traces(self):
         n = max(len(self.ids), len(self.content), len(self.records))
         return Traces(n, tuple(map(_text, self.ids)), tuple(map(_text, self.content)),
                       np.full(n, self.bits), tuple(map(_text, self.records)), ids_from=self.list)
 
     def contents(self):
-        return [b"/".join([*self.people().ids, *self.people().content])]
+        return [b"/".join([*self.traces().ids, *self.traces().content])]
 
 
 def _text(name):

@@ -128,7 +128,8 @@ def _single(options: argparse.Namespace, ledger: Ledger, request: Request, name:
     """One release; its guarantee card is added to `cards`."""
     cost = published.release_cost(request.source, request.mechanism, request.budget)
     same = None if options.people is None else options.people == "same"
-    standing = ledger.standing_of(request.source, same)
+    total = total_of(options, request.source.sizes.n_curves, ledger)
+    standing = ledger.standing_of(request.source, same, total)
     earlier = None if not name else published.asked_before(
         request.source, request.mechanism, request.budget, ledger, name, request.leave_out)
     for line in sentences.before(request.source, request.mechanism, cost, standing):
@@ -156,7 +157,6 @@ def _single(options: argparse.Namespace, ledger: Ledger, request: Request, name:
         return 2
     if earlier is None or earlier.state == "charged":
         release_folder.empty(out)  # tried before anything is charged or drawn
-    total = total_of(options, request.source.sizes.n_curves, ledger)
     release = published.publish(
         request.source, request.mechanism, request.budget, ledger, name, total, same,
         None if preview is None else preview.forecast(request.mechanism.main_task.key),
@@ -214,8 +214,8 @@ def _add_ledger_command(commands: Any) -> None:
 
     def part(name: str, function: Any, help_text: str) -> argparse.ArgumentParser:
         added: argparse.ArgumentParser = parts.add_parser(name, help=help_text)
-        added.add_argument("--ledger", metavar="PATH", help="the ledger (default: what the variable "
-                           f"{ledger.VARIABLE} names, else one in your data folder)")
+        added.add_argument("--ledger", metavar="PATH", help="the ledger (default: what the "
+                           f"variable {ledger.VARIABLE} names, else one in your data folder)")
         added.add_argument("--witness", metavar="PATH", help="its witness (default: what the "
                            f"variable {ledger.WITNESS_VARIABLE} names, else one beside the ledger)")
         added.set_defaults(command=function)
@@ -269,8 +269,8 @@ def _lower(options: argparse.Namespace) -> int:
 
 def _join(options: argparse.Namespace) -> int:
     n = Ledger(options.ledger, options.witness).join(Ledger(options.other))
-    print(f"{counted(n, 'release')} joined. Retire the other ledger: what it is charged from now on "
-          "is not known here.")
+    print(f"{counted(n, 'release')} joined. Retire the other ledger: what it is charged from now "
+          "on is not known here.")
     return 0
 
 

@@ -127,7 +127,7 @@ class Filter:
 
     def spent(self, loss: Loss) -> float:
         """ε that was spent, at δ = Δ, by the better rule; ∞ where neither holds any more."""
-        most, most_delta = self._sum
+        _, most_delta = self._sum
         ways = [loss.epsilon / FINE] * (loss.delta <= most_delta)
         if loss.mu_squared is not None and loss.mu_squared <= self._mu_squared:
             ways.append(accounting.certified_epsilon(math.sqrt(loss.mu_squared / FINE),

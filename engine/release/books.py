@@ -5,9 +5,11 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from fractions import Fraction
 from typing import Any
 
 from engine.core.types import Budget
+from engine.noise.hardened import HardenedNoise
 from engine.noise.shares import LOWER_DELTA
 from engine.privacy import accounting
 from engine.privacy.filters import FINE, FINE_DELTA, Loss, in_units
@@ -60,11 +62,21 @@ def loss_of_rounds(rounds: Sequence[Loss], whole: Loss) -> Loss:
     else ε's and δ's add.
     """
     drawn = Loss.sum(rounds)
-    if not rounds or drawn.mu_squared is None or not whole.delta:
+    if not rounds:
         return drawn
-    mu = math.nextafter(math.sqrt(drawn.mu_squared / FINE), math.inf)
+    squares = [each for each in (drawn.mu_squared, whole.mu_squared) if each is not None]
+    square = min(squares, default=None)
+    if square is None or not whole.delta:
+        return Loss(min(drawn.epsilon, whole.epsilon), whole.delta, square)
+    mu = math.nextafter(math.sqrt(square / FINE), math.inf)
     epsilon = accounting.certified_epsilon(mu, whole.delta / FINE_DELTA * LOWER_DELTA)
-    return Loss(min(in_units(epsilon, FINE), whole.epsilon), whole.delta, drawn.mu_squared)
+    return Loss(min(in_units(epsilon, FINE), whole.epsilon), whole.delta, square)
+
+
+def round_loss(noises: Iterable[HardenedNoise]) -> Loss:
+    """Compute what the messages of one round cost the people of their site."""
+    return Loss.sum(Loss.of(Budget(noise.cost)) if noise.is_pure else
+                    Loss(0, 0, math.ceil(Fraction(noise.mu) ** 2 * FINE)) for noise in noises)
 
 
 @dataclass

@@ -239,21 +239,21 @@ class Ledger:
         return counts
 
     def standing_of(self, source: Source[Data], same_people: bool | None = None,
-                    in_order: bool = False) -> Standing:
-        """Add up what the people of a data set have lost; see `charge` for `same_people`.
+                    total: Budget | None = None, in_order: bool = False) -> Standing:
+        """Add up what the people of a data set have lost; see `charge` for the arguments.
 
         Only with `in_order` the places of single people are those in the data.
         """
         traces = _traces(source)
-        usual = in_units(DEFAULT_TOTAL, FINE, up=False), large_delta(1)
+        total = total or Budget(DEFAULT_TOTAL if (known := self.total()) is None else known.epsilon,
+                                large_delta(traces.n))
         if not self.log.exists():
-            total = Budget(DEFAULT_TOTAL, large_delta(traces.n))
             return Standing((Share(traces.n, Loss(), total),), (), 0, 0, np.zeros(traces.n, int))
         with self.log.reading() as log:
             books = Books.of(log.entries)
             people = _people_in(log, books, source, traces, same_people is False, in_order)
-            total = (books.total or usual)[0], large_delta(traces.n)
-            return standing(log, books, people.known, total, people.data_set, people.own_set)
+            own = in_units(total.epsilon, FINE, up=False), total.delta
+            return standing(log, books, people.known, own, people.data_set, people.own_set)
 
     def entries(self) -> tuple[Entry, ...]:
         """All releases, in their order."""
@@ -524,7 +524,7 @@ class Ledger:
 
 
 def _traces(source: Source[Data]) -> Traces:
-    traces = source.people()
+    traces = source.traces()
     if not traces.n:
         raise InputError("There is no ledger of simulated data.", field="source",
                          hint="Choose public data, or use your own.")
@@ -613,7 +613,10 @@ def _request_hashes(log: OpenLog, request: bytes) -> tuple[str, ...]:
     """Hashes by which a request is found again; the second in ledgers of earlier versions."""
     if not request:
         return ()
-    return log.keyed(request), *((log.keyed(slow_hash(request, log.salt).encode()),) * bool(log.salt))
+    hashes = [log.keyed(request)]
+    if log.salt:
+        hashes.append(log.keyed(slow_hash(request, log.salt).encode()))
+    return tuple(hashes)
 
 
 def _data_set(log: OpenLog, source: Source[Data]) -> str:

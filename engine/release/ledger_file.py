@@ -23,7 +23,6 @@ from __future__ import annotations
 
 import glob
 import os
-import secrets
 import shutil
 import sqlite3
 import struct

@@ -237,7 +237,7 @@ class _Rescued(NamedTuple):
     """What can still be read in a damaged ledger."""
 
     key: bytes | None = None  # if it is on this machine
-    sets: Mapping[str, PeopleSet] = {}  # noqa: RUF012  # whole, by their digests
+    sets: Mapping[str, PeopleSet] = {}  # whole, by their digests
     releases: set[str] = set()  # noqa: RUF012  # ids
 
 

@@ -30,7 +30,6 @@ import errno
 import hashlib
 import hmac
 import json
-import secrets
 import sqlite3
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -248,7 +247,7 @@ def line_for(logged: Sealed) -> str:
 
 
 def unseen(log: OpenLog, witnessed: Witness) -> list[Sealed]:
-    """List final entries that have no line, in order; those of earlier ledgers have the old ones."""
+    """List final entries without a line, in order; those of earlier ledgers have old ones."""
     names = witnessed.names
     begun = _last(log, "format", "rebuilt")
     return [logged for logged in log.entries if logged.entry["kind"] in FINAL

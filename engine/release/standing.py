@@ -74,7 +74,7 @@ class Standing:
                                       max(spent for _, spent, _ in rest), rest[-1][2])]
 
     def without_room(self, charge: Charge) -> NDArray[np.bool_]:
-        """True for the people (n,), in the order of the data, who have less left than this costs."""
+        """True for people (n,), in the order of the data, who have less left than this costs."""
         assert self.class_of is not None
         refused = [not Filter(share.total).admits(share.loss + charge.loss)
                    for share in self.shares]
@@ -113,7 +113,7 @@ class Standing:
             lefts = [max(0.0, min(left, share.total.epsilon - share.loss.epsilon / FINE))
                      for left, share in zip(lefts, refused, strict=True)]
         least = min(lefts)
-        ways = [f"lower ε to what the least have left (ε = {least:g})"] * (0 < least)
+        ways = [f"lower ε to what the least have left (ε = {least:g})"] * (least > 0)
         if n < self.people:
             ways.append("leave them out (“exhausted”: “leave out”)")
         by_delta = [share for share in refused if not budget.is_pure and share.loss.epsilon

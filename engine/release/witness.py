@@ -75,7 +75,7 @@ class Witness:
     """All lines of a witness, in their order."""
 
     lines: tuple[Line, ...] = ()
-    damaged: tuple[int, ...] = ()  # places in the file; also of one that a power cut left unfinished
+    damaged: tuple[int, ...] = ()  # places in the file, one of which a power cut may have left
 
     @property
     def names(self) -> set[tuple[int, str]]:

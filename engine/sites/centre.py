@@ -15,8 +15,8 @@ from engine.core.plain import checked_object
 from engine.privacy import accounting, risk
 from engine.release import files, published
 from engine.release.ledger import Receipt
-from engine.release.standing import Standing
 from engine.release.published import Published
+from engine.release.standing import Standing
 from engine.sites import messages
 from engine.sites.messages import Message
 from engine.sites.plan import SitePlan

@@ -30,7 +30,7 @@ from engine.core.types import Array, Budget, Data
 from engine.noise.shares import CountShares, LatticeShares
 from engine.privacy import accounting
 from engine.release import certified, partial, published
-from engine.release.books import Charge
+from engine.release.books import Charge, round_loss
 from engine.release.certified import SiteCost
 from engine.release.earlier_ledgers import mu_of_spends
 from engine.release.ledger import Ledger, Receipt
@@ -166,7 +166,11 @@ class Site:
         mechanism = self.plan.mechanism
         spends = self.plan.certified_spends(self.index)
         description = f"{mechanism.main_task.label} by {mechanism.label}, with other sites"
-        charge = Charge(self.cost.certified, mu_of_spends(spends), accounting.total_rho(spends))
+        turns = self.protocol.of_site(self.index)
+        rounds = tuple(round_loss(turn.noise for turn in turns if turn.round == number)
+                       for number in range(self.protocol.n_rounds))
+        charge = Charge(self.cost.certified, mu_of_spends(spends), accounting.total_rho(spends),
+                        rounds)
         return published.charge(self.plan.release, self.source, charge, self.ledger, description,
                                 self.people.total, self.people.same_people)
 
@@ -259,10 +263,10 @@ class Site:
             exact = self.protocol.exact(turn, data, transcript)
             numbers = self._noised(turn, exact, digest)
         except Exception:
-            self.ledger.close(receipt)
+            self.ledger.close(receipt, drawing=turn.round)
             raise
         return partial.store(self.ledger, receipt, turn.position,
-                             bytes.fromhex(digest) + to_bytes(numbers))
+                             bytes.fromhex(digest) + to_bytes(numbers), turn.round)
 
     def _noised(self, turn: Turn, exact: Array, digest: str) -> Whole:
         """A message with its noise; where only sums are read, with a share of it and masked."""

@@ -206,7 +206,7 @@ class Source(Parameterised, Generic[D]):
         """
         return ()
 
-    def people(self) -> Traces:
+    def traces(self) -> Traces:
         """Texts by which the people of real data are known again; nobody of simulated data."""
         return Traces(0)
 

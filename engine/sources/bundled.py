@@ -56,8 +56,8 @@ class BundledFile(Source[D]):
         """The whole file; see `Source.contents`."""
         return [(DATA / self.file).read_bytes()]
 
-    def people(self) -> Traces:
-        """The rows of the file by their numbers; see `Source.people`."""
+    def traces(self) -> Traces:
+        """The rows of the file by their numbers; see `Source.traces`."""
         n = self.sizes.n_curves
         return Traces(n, tuple(f"{row}".encode() for row in range(n)), ids_from=self.file)
 

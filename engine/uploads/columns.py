@@ -69,13 +69,12 @@ class Observations:
             if isinstance(values := getattr(self, field.name), np.ndarray):
                 values.flags.writeable = False
 
-
     def only(self, members: NDArray[np.bool_]) -> Self:
         """Keep these people (n,); sites without any go."""
         sites, server = np.unique(self.server[members], return_inverse=True)
-        arrays = {field.name: values[members] for field in fields(self)
-                  if isinstance(values := getattr(self, field.name), np.ndarray)
-                  and len(values) == len(members)}
+        arrays: dict[str, Any] = {field.name: values[members] for field in fields(self)
+                                  if isinstance(values := getattr(self, field.name), np.ndarray)
+                                  and len(values) == len(members)}
         kept = np.flatnonzero(members).tolist()
         return replace(self, **arrays | {
             "server": server.astype(np.int64),

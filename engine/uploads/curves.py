@@ -669,8 +669,8 @@ class Upload(UploadedData[CurveData]):
         times, values, ends = self._sorted
         return pieces(ends, times, values)
 
-    def people(self) -> Traces:
-        """Ids and shapes of curves; see `Source.people`."""
+    def traces(self) -> Traces:
+        """Ids and shapes of curves; see `Source.traces`."""
         _, values, ends = self._sorted
         return traces_of(self.curves, lambda: iter(self.contents()),
                               tuple(pieces(*shapes(values, ends))), bits_of_shapes(values, ends),

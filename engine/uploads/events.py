@@ -675,8 +675,8 @@ class UploadEvents(UploadedData[EventData]):
         """All people together, whom one call sorts; a million hashes would take seconds."""
         return [self._people]
 
-    def people(self) -> Traces:
-        """Ids alone: a time and a status tell nobody apart; see `Source.people`."""
+    def traces(self) -> Traces:
+        """Ids alone: a time and a status tell nobody apart; see `Source.traces`."""
         events = self.events
         columns = [events.time, events.status] + [events.group] * (events.group is not None)
         rows = np.ascontiguousarray(np.column_stack(columns), "<f8")

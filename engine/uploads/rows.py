@@ -211,8 +211,8 @@ class UploadRows(UploadedData[SampleData]):
         table = self._numbers
         return pieces(np.arange(1, len(table) + 1) * table.shape[1], table.ravel())
 
-    def people(self) -> Traces:
-        """Ids, and the numbers of each record in order of size; see `Source.people`."""
+    def traces(self) -> Traces:
+        """Ids, and the numbers of each record in order of size; see `Source.traces`."""
         numbers, stated = self._numbers, self.declared
         used = self.covariates if self.rows.values is None else (
             np.column_stack([self.covariates, self.rows.values]))

@@ -12,7 +12,7 @@ from engine.core.errors import InputError
 from engine.core.identity import people_in_order
 from engine.core.types import Budget
 from engine.privacy.filters import Loss
-from engine.release import earlier_ledgers, key_file, ledger, partial, repair
+from engine.release import key_file, ledger, partial, repair
 from engine.release.books import Charge
 from engine.release.data_content import content_of
 from engine.release.ledger import Ledger
@@ -358,7 +358,7 @@ def test_other_numbers_of_the_same_person_are_charged_again(book):
 def test_one_id_at_two_sites_is_two_people():
     rows = [(who, t, v, site) for who, t, v in ROWS for site in "xy"]
     source = own(rows, header="id,time,value,site")
-    assert len({*source.people().ids}) == source.sizes.n_curves
+    assert len({*source.traces().ids}) == source.sizes.n_curves
 
 
 def test_the_ledger_holds_no_id_no_reading_and_no_hash_that_others_can_compute(book, tmp_path):
@@ -386,7 +386,7 @@ def test_a_ledger_alone_confirms_no_guess_of_an_id_or_a_curve(book, monkeypatch,
     """With the key all 20 are found; with any of 1000 other keys, or what the file holds, none."""
     first_release(book)
     hashes, facts = kept_hashes(book)
-    guesses = TWENTY.people()
+    guesses = TWENTY.traces()
     from engine.release.people import Records
     right = Records.of(guesses, key_file.own_key())
     assert {*right.ids.tolist(), *right.contents.tolist()} <= hashes

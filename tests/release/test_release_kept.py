@@ -300,7 +300,7 @@ def test_a_charge_without_a_draw_is_drawn_under_the_same_charge(book, monkeypatc
     assert charges(book, SEA) == [("a", "charged")]
     with pytest.raises(InputError, match="nothing was drawn"):
         published.again(book, book.entries()[0].release_id)
-    one = publish(book)
+    publish(book)
     assert charges(book, SEA) == [("a", "drawn")] and spent(book, SEA) == 1.0
 
 

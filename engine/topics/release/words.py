@@ -176,7 +176,7 @@ def _how_many(n_visible: int) -> str:
     return f"all {many}" if n_visible == PEAKS else f"only {many}" if n_visible < PEAKS else many
 
 
-# -- the ledger, checked and rebuilt - --------------------------------------------------------------
+# -- the ledger, checked and rebuilt -------------------------------------------------------------
 
 
 _FEW = 6  # significant digits
@@ -216,7 +216,7 @@ def shown(entries: Sequence[Entry], total: Budget | None) -> list[str]:
 
 
 def standing_lines(facts: PublicFacts, standing: Standing) -> list[str]:
-    """Say what the people of a data set have lost and have left, in a table of at most five rows."""
+    """Say what the people of a data set have lost and have left, in at most five rows."""
     lines = [plain_text(left(facts, standing))]
     if standing.is_known:
         lines += ["   people      spent       left"]

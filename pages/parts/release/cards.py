@@ -306,9 +306,11 @@ def before(choice: Choice, cost: ReleaseCost | None) -> None:
 def no_room_for(choice: Choice) -> InputError | None:
     """Why people of these data have too little left, as soon as ε is chosen; or None."""
     for part in choice.parts:
+        standing = strips.standing(part)
+        if not standing.is_known:  # their total is still to be stated
+            continue
         try:
-            strips.standing(part).check_room(published.charge_of(_cost_of(choice, part)),
-                                             part.facts)
+            standing.check_room(published.charge_of(_cost_of(choice, part)), part.facts)
         except InputError as problem:
             return problem
     return None
@@ -338,8 +340,7 @@ def _tries() -> int:
 
 
 def _same_people(choice: Choice) -> dict[str, bool | None]:
-    """Whether people who are known by their curve alone are the same, by group; None without any.
-    """
+    """Whether people known by their curve alone are the same, by group; None without any."""
     same: dict[str, bool | None] = {}
     for k, part in enumerate(choice.parts):
         group, told = groups.name(part), sentences.by_curve(part.facts, strips.standing(part))
