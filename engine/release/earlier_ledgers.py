@@ -192,10 +192,10 @@ def _set_of(log: OpenLog, old: _Populations, label: str) -> tuple[str, list[str]
     if not len(ids) + len(contents):
         return "", list(dict.fromkeys(missing))
     nobody = np.uint64(0)
-    people = PeopleSet(np.concatenate([ids, np.full(len(contents), nobody)]),
-                       np.concatenate([np.full(len(ids), nobody), contents]),
-                       np.concatenate([ids, contents]))
-    return log.keep(people.to_bytes()), list(dict.fromkeys(missing))
+    everybody = PeopleSet(np.concatenate([ids, np.full(len(contents), nobody)]),
+                          np.concatenate([np.full(len(ids), nobody), contents]),
+                          np.concatenate([ids, contents]))
+    return log.keep(everybody.to_bytes()), list(dict.fromkeys(missing))
 
 
 def _under_key(log: OpenLog, old_hash: str | None) -> str:

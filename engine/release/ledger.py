@@ -400,7 +400,9 @@ class Ledger:
             rounds = [Loss(*each) for each in books.releases[receipt.number].get("rounds", ())]
             loss = books.loss(receipt.number)
             if rounds:
-                drawn = books.drawn_rounds(receipt.number) | ({drawing} - {None})
+                drawn = books.drawn_rounds(receipt.number)
+                if drawing is not None:
+                    drawn.add(drawing)
                 loss = loss_of_rounds([rounds[k] for k in sorted(drawn)], loss)
             self._end(log, books, receipt.number, "closed", loss)
 

@@ -165,7 +165,7 @@ def _put_in_place(ledger: Ledger, witnessed: Witness) -> Rebuilt:
         aside.unlink(missing_ok=True)
     with ledger.log.writing():
         pass  # the witness gets its line
-    return Rebuilt(damaged, 0, *counts, is_incomplete)
+    return Rebuilt(damaged, 0, counts[0], counts[1], is_incomplete)
 
 
 def _is_incomplete(path: Path, witnessed: Witness, releases: set[str]) -> bool:
@@ -194,10 +194,10 @@ def _fill(log: OpenLog, witnessed: Witness, sets: Mapping[str, PeopleSet], is_in
             releases[says.release_id] = says
     spent: dict[str, tuple[float, float]] = {}
     for line in witnessed.lines:
-        says = line.says
-        if isinstance(says, SpentByLabel) and says.release_id not in releases:
-            before = spent.get(says.label, (0.0, 0.0))
-            spent[says.label] = max(before[0], says.epsilon), max(before[1], says.delta)
+        if isinstance(line.says, SpentByLabel) and line.says.release_id not in releases:
+            before = spent.get(line.says.label, (0.0, 0.0))
+            spent[line.says.label] = (max(before[0], line.says.epsilon),
+                                      max(before[1], line.says.delta))
     for label, (epsilon, delta) in spent.items():
         loss, name = Loss.of(Budget.covering(epsilon, delta)), hashlib.sha256(label.encode())
         releases.setdefault(name.hexdigest()[:16], Stated(

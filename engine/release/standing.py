@@ -171,7 +171,7 @@ def standing(log: OpenLog, books: Books, known: Known, own_total: tuple[int, flo
     names, everybody = known.same.names(known.persons), groups.pop((), [])
     used = dict.fromkeys(digest for held in groups for digest in held)
     used |= dict.fromkeys(digest for held, _ in books.lowered for digest in held)
-    members, place = [], {}
+    members, place = list[NDArray[np.uint64]](), dict[str, int]()
     for digest in used:
         people = None if digest == own_set else read_set(log, digest)
         if digest != own_set and people is None:

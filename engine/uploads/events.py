@@ -678,7 +678,9 @@ class UploadEvents(UploadedData[EventData]):
     def traces(self) -> Traces:
         """Ids alone: a time and a status tell nobody apart; see `Source.traces`."""
         events = self.events
-        columns = [events.time, events.status] + [events.group] * (events.group is not None)
+        columns = [events.time, events.status.astype(float)]
+        if events.group is not None:
+            columns.append(events.group.astype(float))
         rows = np.ascontiguousarray(np.column_stack(columns), "<f8")
         return traces_of(events, lambda: pieces(
             np.arange(1, len(rows) + 1) * rows.shape[1], rows.ravel()))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
-from typing import ClassVar, Self, TypeVar
+from typing import Any, ClassVar, Self, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -78,7 +78,8 @@ class UploadedData(Source[D]):
 
     def without(self, members: NDArray[np.bool_]) -> Self:
         """The same data without these people; see `Source.without`."""
-        return replace(self, **{self.read_as: self.observations.only(~members)})
+        kept: dict[str, Any] = {self.read_as: self.observations.only(~members)}
+        return replace(self, **kept)
 
     @property
     def facts(self) -> PublicFacts:

@@ -109,4 +109,5 @@ def bits_of_records(table: Array, extents: Array) -> Array:
     """Compute the nominal bits of records (n, columns) whose columns have these stated ranges."""
     known = np.isfinite(table)
     cells = extents * 10.0 ** digits(np.where(known, table, 0.0))
-    return np.sum(np.log2(1 + np.minimum(cells, 10.0**_DIGITS)) * known, axis=1)
+    bits: Array = np.sum(np.log2(1 + np.minimum(cells, 10.0**_DIGITS)) * known, axis=1)
+    return bits
