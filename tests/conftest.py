@@ -18,6 +18,7 @@ for name in ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS"):
 
 _LEDGERS = tempfile.mkdtemp(prefix="ledger-of-tests-")  # never the one of whoever runs them
 os.environ["PRIVACY_CURVES_LEDGER"] = os.path.join(_LEDGERS, "ledger.sqlite3")
+os.environ["PRIVACY_CURVES_KEY"] = os.path.join(_LEDGERS, "key")
 os.environ.pop("PRIVACY_CURVES_WITNESS", None)
 atexit.register(shutil.rmtree, _LEDGERS, ignore_errors=True)
 
@@ -47,22 +48,22 @@ def pytest_make_parametrize_id(val: object) -> str | None:
 @pytest.fixture(scope="session", autouse=True)
 def _cheap_guesses() -> Iterator[None]:
     """Hashes that are slow on purpose are quick here, but in other processes."""
-    from engine.release import ledger
+    from engine.release import earlier_ledgers
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(ledger, "COST_OF_A_GUESS", 2)
+        patch.setattr(earlier_ledgers, "COST_OF_A_GUESS", 2)
         yield
 
 
 @pytest.fixture
 def costly_guesses(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """Ledgers are hashed as they are for everybody."""
-    from engine.release import ledger
+    from engine.release import earlier_ledgers
 
-    monkeypatch.setattr(ledger, "COST_OF_A_GUESS", 2**14)
-    ledger._slow_hash.cache_clear()
+    monkeypatch.setattr(earlier_ledgers, "COST_OF_A_GUESS", 2**14)
+    earlier_ledgers.slow_hash.cache_clear()
     yield
-    ledger._slow_hash.cache_clear()
+    earlier_ledgers.slow_hash.cache_clear()
 
 
 @pytest.fixture

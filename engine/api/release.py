@@ -204,9 +204,10 @@ def release(source: Source[Data], mechanism: Mechanism, budget: Budget, name: st
     ledger : Ledger
         The one that holds all releases of these people.
     total : Budget, optional
-        Of all releases of these people, fixed by the first.
+        The most that one of these people may lose by all releases; the ε of the first release of a
+        ledger is the total of that ledger.
     same_people : bool, optional
-        Where the people seem to be in the ledger already: whether they are the same.
+        False states that people who are known by their curve alone are others.
 
     Returns
     -------

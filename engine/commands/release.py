@@ -10,17 +10,16 @@ from typing import Any
 
 from engine.answers.card import comparison
 from engine.core.errors import InputError
-from engine.core.lists import shortened
+from engine.core.lists import counted, shortened
 from engine.core.tasks import DataType
 from engine.core.types import Budget, Data
 from engine.language.grammar import capital, plain_text
+from engine.privacy.failure import large_delta
 from engine.release import captions, ledger, published, repair, sentences, stated
 from engine.release import files as release_files
 from engine.release import folder as release_folder
 from engine.release import request as release_request
-from engine.release.books import Odometer
-from engine.release.data_content import content_of
-from engine.release.ledger import Ledger
+from engine.release.ledger import DEFAULT_TOTAL, Ledger
 from engine.release.published import Published
 from engine.release.request import Request
 from engine.simulation import scenario
@@ -57,11 +56,11 @@ def add_ledger(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--witness", metavar="PATH", help="the text file outside the ledger with a "
                         "line for each release (default: what the variable "
                         f"{ledger.WITNESS_VARIABLE} names, else one beside the ledger)")
-    parser.add_argument("--people", choices=("same", "others"), help="where people of these data "
-                        "seem to be in the ledger already: whether they are the same, so that all "
-                        "releases count together, or others, of whom nobody is in both")
+    parser.add_argument("--people", choices=("same", "others"), help="if people have the curve of "
+                        "somebody released before under other ids: the same people, who are "
+                        "charged together (default), or others, which the ledger records")
     parser.add_argument("--total-epsilon", type=float, metavar="E", help="most that all "
-                        "releases of these data may cost; fixed by the first (default: "
+                        "releases may cost one person; fixed by the first of a ledger (default: "
                         f"{ledger.DEFAULT_TOTAL:g})")
     parser.add_argument("--total-delta", type=float, metavar="D",
                         help="the same for δ (default: a tenth of 1/n)")
@@ -128,14 +127,13 @@ def _single(options: argparse.Namespace, ledger: Ledger, request: Request, name:
             cards: list[Mapping[str, Any]] | None = None) -> int:
     """One release; its guarantee card is added to `cards`."""
     cost = published.release_cost(request.source, request.mechanism, request.budget)
-    content = content_of(request.source)
-    before, known = ledger.odometer(content), ledger.known(content, request.source.traces())
-    earlier = None if before is None or not name else published.asked_before(
-        request.source, request.mechanism, request.budget, ledger, name)
-    for line in sentences.before(request.source, request.mechanism, cost, before, known):
+    same = None if options.people is None else options.people == "same"
+    total = total_of(options, request.source.sizes.n_curves, ledger)
+    standing = ledger.standing_of(request.source, same, total)
+    earlier = None if not name else published.asked_before(
+        request.source, request.mechanism, request.budget, ledger, name, request.leave_out)
+    for line in sentences.before(request.source, request.mechanism, cost, standing):
         print(plain_text(line))
-    if known is not None and earlier is None:
-        _check_people(options)
     for line in stated.lines_before(request.source.facts, request.source.sizes,
                                     request.mechanism.main_task.data is DataType.CURVES):
         print(line)
@@ -143,6 +141,8 @@ def _single(options: argparse.Namespace, ledger: Ledger, request: Request, name:
     if earlier is not None:
         print(sentences.asked_before(earlier))
     else:
+        if not request.leave_out:
+            standing.check_room(published.charge_of(cost), request.source.facts)
         preview = preview_before(request.source, request.mechanism, request.budget, cost)
     if preview is not None:
         for line in words.in_lines(preview, request.mechanism.main_task.key):
@@ -157,17 +157,14 @@ def _single(options: argparse.Namespace, ledger: Ledger, request: Request, name:
         return 2
     if earlier is None or earlier.state == "charged":
         release_folder.empty(out)  # tried before anything is charged or drawn
-    same = None if options.people is None else options.people == "same"
-    if known is not None and same:
-        before = known.odometer
-    total = total_of(options, request.source.sizes.n_curves, before)
     release = published.publish(
         request.source, request.mechanism, request.budget, ledger, name, total, same,
-        None if preview is None else preview.forecast(request.mechanism.main_task.key))
+        None if preview is None else preview.forecast(request.mechanism.main_task.key),
+        request.leave_out)
     _write(out, release)
     if cards is not None:
         cards.append(release.card)
-    print(plain_text(sentences.after(request.source.facts, release.odometer)))
+    print(plain_text(sentences.after(request.source.facts, release.standing)))
     return 0
 
 
@@ -196,41 +193,94 @@ def _write(out: str, published: Published) -> None:
         print(line)
 
 
-def _check_people(options: argparse.Namespace) -> None:
-    """Nobody is asked on a command line, so the answer must be there before anything is spent."""
-    if options.yes and options.people is None:
-        raise InputError("Say whether these are the same people.", field="people",
-                         hint="--people same charges their total; --people others states that "
-                         "nobody is in both.")
-
-
-def total_of(options: argparse.Namespace, n: int, before: Odometer | None) -> Budget | None:
-    """The total as chosen; what was not chosen stays as it is, or takes its usual value."""
+def total_of(options: argparse.Namespace, n: int, ledger: Ledger) -> Budget | None:
+    """The total as chosen; what was not chosen is that of the ledger, or takes its usual value."""
     if options.total_epsilon is None and options.total_delta is None:
         return None
-    default = published.usual_total(n) if before is None else before.total
-    chosen = (options.total_epsilon, options.total_delta)
-    epsilon, delta = (default_part if part is None else part for default_part, part in
-                      zip((default.epsilon, default.delta), chosen, strict=True))
-    return Budget(epsilon, delta)
+    known = ledger.total()
+    epsilon = DEFAULT_TOTAL if known is None else known.epsilon
+    return Budget(epsilon if options.total_epsilon is None else options.total_epsilon,
+                  large_delta(n) if options.total_delta is None else options.total_delta)
 
 
 # -- the command `ledger` --------------------------------------------------------------------------
 
 
 def _add_ledger_command(commands: Any) -> None:
-    """The command with its two parts."""
-    parser = commands.add_parser("ledger", help="check the ledger of releases, or repair it")
+    """The command with its parts."""
+    parser = commands.add_parser("ledger", help="what was released, who has how much left, and "
+                                 "whether the ledger can be believed")
     parts = parser.add_subparsers(required=True, metavar="WHAT")
-    for name, function, help_text in (
-            ("verify", _verify, "check it, and show the budget spent"),
-            ("repair", _repair, "make a new one from what is left; never lowers what was spent")):
-        part = parts.add_parser(name, help=help_text)
-        part.add_argument("--ledger", metavar="PATH", help="the ledger (default: what the variable "
-                          f"{ledger.VARIABLE} names, else one in your data folder)")
-        part.add_argument("--witness", metavar="PATH", help="its witness (default: what the "
-                          f"variable {ledger.WITNESS_VARIABLE} names, else one beside the ledger)")
-        part.set_defaults(command=function)
+
+    def part(name: str, function: Any, help_text: str) -> argparse.ArgumentParser:
+        added: argparse.ArgumentParser = parts.add_parser(name, help=help_text)
+        added.add_argument("--ledger", metavar="PATH", help="the ledger (default: what the "
+                           f"variable {ledger.VARIABLE} names, else one in your data folder)")
+        added.add_argument("--witness", metavar="PATH", help="its witness (default: what the "
+                           f"variable {ledger.WITNESS_VARIABLE} names, else one beside the ledger)")
+        added.set_defaults(command=function)
+        return added
+
+    part("show", _show, "list all releases, or say what the people of a request have left"
+         ).add_argument("request", nargs="?", help="a request, as for “release”")
+    lower = part("lower", _lower, "lower the total of everybody, or of the people of a request")
+    lower.add_argument("epsilon", type=float, help="the new total ε")
+    lower.add_argument("--delta", type=float, help="the new total δ (default: as it is)")
+    lower.add_argument("--request", help="whose people; without it everybody")
+    part("join", _join, "add the releases of another ledger with the same key"
+         ).add_argument("other", help="the other ledger")
+    part("complete", _complete, "say whose the releases of an earlier version are, by showing "
+         "their data").add_argument("request", help="a request that names the very same data")
+    part("verify", _verify, "check its seals, sets and witness")
+    part("rebuild", _rebuild, "make a new one from its witness, if no copy of it is left")
+
+
+def _requests(name: str) -> tuple[Request, ...]:
+    folder = Path.cwd() if name == "-" else Path(name).parent
+    return release_request.from_json(scenario.text_of(name), folder)
+
+
+def _show(options: argparse.Namespace) -> int:
+    """All releases, or the standing of the people of a request."""
+    book = Ledger(options.ledger, options.witness)
+    if options.request is None:
+        print("\n".join(words.shown(book.entries(), book.total())))
+        return 0
+    for request in _requests(options.request):
+        if request.source.group_names or request.source.facts.group is not None:
+            print(f"{request.name}:")
+        standing = book.standing_of(request.source)
+        print("\n".join(words.standing_lines(request.source.facts, standing)))
+    return 0
+
+
+def _lower(options: argparse.Namespace) -> int:
+    book = Ledger(options.ledger, options.witness)
+    sources = [None] if options.request is None else [
+        request.source for request in _requests(options.request)]
+    for source in sources:
+        known = book.total() if source is None else book.standing_of(source).least.total
+        delta = options.delta if options.delta is not None else (
+            1.0 if known is None else known.delta)
+        book.lower(Budget(options.epsilon, delta), source)
+    print(f"The total is ε = {options.epsilon:g} from now on.")
+    return 0
+
+
+def _join(options: argparse.Namespace) -> int:
+    n = Ledger(options.ledger, options.witness).join(Ledger(options.other))
+    print(f"{counted(n, 'release')} joined. Retire the other ledger: what it is charged from now "
+          "on is not known here.")
+    return 0
+
+
+def _complete(options: argparse.Namespace) -> int:
+    book = Ledger(options.ledger, options.witness)
+    for request in _requests(options.request):
+        entries = book.complete(request.source)
+        print(f"{counted(len(entries), 'release')} of these {request.source.facts.people} alone: "
+              + ", ".join(f"“{entry.name}”" for entry in entries) + ".")
+    return 0
 
 
 def _verify(options: argparse.Namespace) -> int:
@@ -240,7 +290,7 @@ def _verify(options: argparse.Namespace) -> int:
     return 0 if state.problem is None else 1
 
 
-def _repair(options: argparse.Namespace) -> int:
-    done = repair.repair(Ledger(options.ledger, options.witness))
-    print("\n".join(words.repaired(done)))
+def _rebuild(options: argparse.Namespace) -> int:
+    done = repair.rebuild(Ledger(options.ledger, options.witness))
+    print("\n".join(words.rebuilt(done)))
     return 0

@@ -14,7 +14,6 @@ from engine.core import entrance
 from engine.core.errors import InputError
 from engine.language.grammar import plain_text
 from engine.release import folder as release_folder
-from engine.release.data_content import content_of
 from engine.release.ledger import Ledger
 from engine.release.published import Published
 from engine.sites import centre, messages, pads, signing, words
@@ -179,11 +178,7 @@ def _opened(options: argparse.Namespace, plan: SitePlan, index: int, key: Key) -
     source = source_of(plan, index, read_file(entrance.bytes_of(options.file, MAX_BYTES)))
     ledger = Ledger(options.ledger, options.witness)
     same = None if options.people is None else options.people == "same"
-    before, known = ledger.odometer(content_of(source)), ledger.known(
-        content_of(source), source.traces())
-    if known is not None and same:
-        before = known.odometer
-    total = total_of(options, plan.members[index].people, before)
+    total = total_of(options, plan.members[index].people, ledger)
     return Site(plan, index, source, key, ledger, People(total, same))
 
 

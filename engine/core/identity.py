@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterator, Mapping
-from dataclasses import fields, is_dataclass
+from dataclasses import dataclass, field, fields, is_dataclass
 from enum import StrEnum
 from types import FunctionType
 from typing import Any, TypeVar
@@ -132,7 +132,22 @@ def _pieces(obj: Any) -> Iterator[bytes]:
 # -- records, whose bytes are the same whatever order people come in -------------------------------
 
 Integers = NDArray[np.int64]
-Traces = Mapping[str, tuple[bytes, ...]]  # by kind, what single people are known again by
+
+
+@dataclass(frozen=True)
+class Traces:
+    """Texts by which the people of a data set are known again; as private as the data.
+
+    Each field is empty, or has one text for each of the n people, in the order of the data.
+    """
+
+    n: int
+    ids: tuple[bytes, ...] = ()  # canonical, one for each person
+    content: tuple[bytes, ...] = ()  # b"" for people whose content has no trace
+    bits: Array = field(default_factory=lambda: np.zeros(0))  # how much each content tells apart
+    records: tuple[bytes, ...] = ()  # all of each record, for people without an id
+    kind: str = "shapes"  # of content
+    ids_from: str = ""  # the list of ids, such as "hospital MRN"; empty for that of the ledger
 
 
 def people_in_order(time: Array, *labels: Integers | None) -> bytes:

@@ -49,7 +49,6 @@ _PARTS: dict[NoiseLaw, Callable[[float, int], Part]] = {
     NoiseLaw.LAPLACE: LaplacePart, NoiseLaw.NORM: LaplacePart,
     NoiseLaw.DISCRETE_LAPLACE: PurePart.of_counts}
 _TINY_DELTA = 1e-300  # below it 1/δ leaves floating point; no order so high is ever the best
-_ORDERS = (2.0, 4.0, 8.0, 16.0, 32.0, 64.0)  # less 1: best for ε of about 0.3 to 10
 _SAME = 1e-6  # a proved ε this close below the asked one is reported as the asked one
 
 
@@ -116,6 +115,32 @@ def exact_epsilon(mu: float, delta: float) -> float:
     if math.isinf(mu) or delta == 0:
         return math.inf
     return gaussian_privacy.epsilon_of(1 / mu, delta) * _ROUND_EPSILON
+
+
+def mu_of_pure(epsilon: float) -> float:
+    """Compute the smallest μ such that every (ε, 0)-private release is μ-GDP, rounded up.
+
+    μ = 2Φ⁻¹(e^ε/(1 + e^ε)). *Proof.* The trade-off curve f of (ε, 0) is the larger of two straight
+    lines, 1 − e^ε α and e^{−ε}(1 − α), which meet at α = β = 1/(1 + e^ε). The curve G_μ is convex,
+    passes from (0, 1) to (1, 0), and Φ(−μ/2) is its fixed point. With this μ both curves have the
+    same fixed point, so the two lines are chords of G_μ from its ends to that point, and a chord
+    of a convex function lies above it: f ≥ G_μ. ∎
+
+    Examples
+    --------
+    >>> round(mu_of_pure(1.0), 4)
+    1.232
+    """
+    from scipy.special import log_expit, ndtri_exp  # on first use: it takes a moment
+
+    return float(-2 * ndtri_exp(log_expit(-epsilon))) * (1 + 1e-12)
+
+
+def pure_of_mu(mu: float) -> float:
+    """Compute the largest ε whose `mu_of_pure` is at most this μ, rounded down."""
+    from scipy.special import log_ndtr
+
+    return max(0.0, float(log_ndtr(mu / 2) - log_ndtr(-mu / 2)) * (1 - 1e-11))
 
 
 def with_more_noise(budget: Budget, ratio: float) -> Budget:
@@ -298,45 +323,6 @@ def epsilon_of_rho(rho: float, delta: float) -> float:
     return max(0.0, ((1 + a) * rho + _excess(a, delta)) * (1 + 1e-10))
 
 
-def epsilon_at_any_time(rho: float, delta: float) -> float:
-    """ε of releases with this ρ in all, where each was chosen after seeing those before it.
-
-    With chance 1 − δ at least, and at every time, what was published so far has loss at most
-    min_a (1 + a)ρ + log(k/δ)/a, the least over k = 6 orders 1 + a that are fixed for ever; ρ is
-    the sum of what was spent until then, and δ > 0 must have been fixed before the first release.
-
-    *Proof.* Let L_i be the loss of release i, and ρ_i its cost, which follows from what came before
-    it. Given that, E e^{aL_i} ≤ e^{a(1 + a)ρ_i}, so exp(a Σ L_i − a(1 + a) Σ ρ_i) is a non-negative
-    supermartingale that starts at 1. It ever reaches k/δ with chance δ/k at most (Ville); add over
-    the orders. Loss beyond ε with chance δ at most is (ε, δ), at whatever time one stops.
-
-    The best order for the ρ that was spent, as in `epsilon_of_rho`, would be chosen by hindsight.
-    The same holds for sums of laws of losses and of μ²: they need releases, or their total, that
-    are fixed beforehand.
-
-    Parameters
-    ----------
-    rho : float
-        The sum of the ρ of all releases so far.
-    delta : float
-        δ in (0, 1), fixed before the first of them.
-
-    Returns
-    -------
-    float
-        ε, rounded up; 0 where nothing was released.
-
-    References
-    ----------
-    Rogers, Roth, Ullman and Vadhan (2016) for odometers; Feldman and Zrnic (2021) and Lécuyer
-    (2021) for those by Rényi divergence; Whitehouse, Ramdas, Rogers and Wu (2023).
-    """
-    if rho == 0:
-        return 0.0
-    beyond = math.log(len(_ORDERS) / delta)
-    return min((1 + a) * rho + beyond / a for a in _ORDERS) * (1 + 1e-10)
-
-
 def _excess(a: float, delta: float) -> float:
     """e(a), by which ε exceeds the Rényi divergence of order 1 + a at this δ."""
     return (-math.log(delta) - math.log1p(a)) / a - math.log1p(1 / a)
@@ -461,6 +447,17 @@ def _sum(terms: Iterable[tuple[float, int]]) -> float:
     if not all(math.isfinite(cost) for cost, _ in listed):
         return math.nan if any(math.isnan(cost) for cost, _ in listed) else math.inf
     return _up(sum((rounds * Fraction(cost) for cost, rounds in listed), Fraction()))
+
+
+def sum_up(costs: Iterable[float]) -> float:
+    """Add up costs, rounded up where the sum is no floating-point number.
+
+    Examples
+    --------
+    >>> sum([0.1] * 3) == sum_up([0.1] * 3), sum_up([0.5, 0.25])
+    (True, 0.75)
+    """
+    return _up(sum(map(Fraction, costs), Fraction()))
 
 
 def _up(exact: Fraction) -> float:

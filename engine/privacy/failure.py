@@ -1,5 +1,8 @@
 """The one rule for δ: 1/n² for n people in all unless another one is chosen, and when it is large.
 
+Below 200 people the usual δ is 1/(200 n): a twentieth of the usual total δ of a tenth of 1/n, so
+that releases that nobody chose a δ for fit into that total, whoever asks: page, command or call.
+
 A mechanism may publish one whole record with chance δ n and still be (ε, δ)-private, so δ must be
 far below 1/n. Two limits are marked: a hundred-thousandth, which is common practice, and a tenth of
 1/n.
@@ -11,13 +14,13 @@ import math
 from dataclasses import dataclass
 
 LARGEST_COMMON = 1e-5
-_FEW = 10  # people; below that 1/n² would be no small chance
+_OF_THE_TOTAL = 1 / 20  # for one release; see `engine.privacy.filters`
 _OF_ONE_IN_N = 0.1
 _ROUNDING = 1 + 1e-9
 
 
 def usual_delta(n_people: int) -> float:
-    """The δ that nobody chose: 1/n² for n people in all; 1/100 for fewer than ten.
+    """The δ that nobody chose: 1/n² for n people in all, and at most 1/(200 n).
 
     Parameters
     ----------
@@ -29,7 +32,7 @@ def usual_delta(n_people: int) -> float:
     >>> usual_delta(1000)
     1e-06
     """
-    return 1.0 / max(n_people, _FEW) ** 2
+    return min(1.0 / n_people**2, _OF_THE_TOTAL * large_delta(n_people))
 
 
 def large_delta(n_people: int) -> float:

@@ -47,7 +47,6 @@ from engine.noise.hardened import CountNoise, HardenedNoise, LatticeNoise, ZeroG
 from engine.noise.selection import Scales, SelectionLaw
 from engine.noise.shares import LOWER_DELTA, LatticeShares, Shares
 from engine.privacy import accounting, transcript
-from engine.release.books import sum_up
 from engine.sources import Source
 
 _MATRIX = 4  # dimensions of messages that are symmetric matrices
@@ -517,8 +516,8 @@ def _by_maps(messages: Sequence[HardenedNoise], delta: float) -> Budget:
     """The sum of ε of Laplace noise; else ε of the sum of ρ."""
     costs = [measurement.cost for measurement in messages]
     if all(measurement.is_pure for measurement in messages):
-        return Budget(sum_up(costs))
-    rho = sum_up([cost**2 / 2 * (1 + 1e-15) if measurement.is_pure else cost
+        return Budget(accounting.sum_up(costs))
+    rho = accounting.sum_up([cost**2 / 2 * (1 + 1e-15) if measurement.is_pure else cost
                   for cost, measurement in zip(costs, messages, strict=True)])
     return Budget(accounting.epsilon_of_rho(rho, delta), delta)
 

@@ -75,8 +75,8 @@ def unit_of_person(facts: PublicFacts, mechanism: Mechanism) -> str:
 _PARTS = "name", "unit", "low", "high"
 _NOT_COVERED = ("who is in the data", "how many people and observations there are",
                 "what is true of people in general",
-                "other releases about the same people: their ε add to this one, and the holder’s "
-                "ledger keeps the sum", "how long the computation took")
+                "other releases about the same people: what they cost adds to this one, and the "
+                "holder’s ledger keeps it by person", "how long the computation took")
 
 
 def card_of(plan: ReleasePlan, receipt: Receipt, estimate: Estimate, functions: ReleasedFunctions
@@ -123,6 +123,8 @@ def card_of(plan: ReleasePlan, receipt: Receipt, estimate: Estimate, functions: 
                   "lattice": "powers of two, in units of the noise",
                   "entropy": "operating system", "seed": "none: nothing can draw this noise again",
                   "proofs": "OpenDP constructors marked “contrib” are not all reviewed"},
+        **({"exhausted": "people without budget were left out"}
+           if plan.plain.get("exhausted") else {}),
         "not_covered": list(_NOT_COVERED), **_answers(estimate, facts, sizes),
         "versions": dict(made_with), **_in_ranges(functions),
     }

@@ -1,22 +1,28 @@
-"""What has been spent on every group of people, for ever: one SQLite file that all processes share.
+"""What has been spent on every person, for ever: one SQLite file that all processes share.
 
-Data are known by their observations alone (`data_content`): names, order, sites and stated bounds
-make no difference. The file holds no observation, only a slow salted hash of all of them, by which
-exactly equal data are known again, and keyed hashes of up to 2048 people for each data set, by
-which other copies about the same people are noticed. Whoever can read the file, which holds the
-keys, can check a guess of everything about all people, or of one person's id or whole curve: keep
-it where the data are kept. What is published never depends on any of it; each release has a fresh
-random id.
+Who is known
+------------
+The ledger knows people by keyed hashes of their ids and of the shapes of their curves
+(`engine.release.people`), and for each release the set of its people. There are no data sets in it:
+what a person has lost is the sum over all releases whose set holds that person. Groups are a set
+each, a yearly update is a new set, whoever is added starts at 0, and corrected values of a known id
+are that person's. A set that cannot be read counts for everybody. Nothing is ever taken out: the
+hash of a person is the record of what that person has lost.
+
+No observation is in the file, and without the key, which is in a file of its own
+(`engine.release.key_file`), nobody can check a guess about anybody with it. What is published never
+depends on any of it; each release has a fresh random id.
 
 A charge is one transaction, written to disk before it returns, and only then is anything computed
-or shown. Writers take turns: SQLite locks the file while a total is read, compared and added to.
-ε's and δ's of releases add (basic composition, whatever was released before); ε is kept in whole
-billionths, charges rounded up and totals down, so sums are exact.
+or shown. Writers take turns: SQLite locks the file while losses are added up. A charge is permitted
+if afterwards every person of its set is within the total by either rule (`engine.privacy.filters`):
+then no person known to this ledger loses more than its total, whatever was released before and
+however the next release was chosen.
 
-That sum is what limits, and is more than many releases lose together. Beside it stands what the ρ's
-of zCDP prove of all of them, although each may have been chosen after seeing the others:
-`accounting.epsilon_at_any_time`. Its δ must be fixed before anything is seen, so it is the square
-of the first total δ (1/(10n)² where that is a tenth of 1/n), whatever becomes of the total.
+The total belongs to the ledger; a set may lower it for its people, and what is unstated of it is
+δ = 0.1/n for a set of n people. Whether a charge is permitted says nothing new as long as people
+are known by their ids: neighbours have the same. Matches by curve depend on observations; they may
+refuse a charge, and are told to the holder alone.
 
 What is charged is not lost
 ---------------------------
@@ -40,146 +46,92 @@ do not look at the numbers; somebody who reads the memory of the process could, 
 data there as well. Charges of earlier versions, which showed first and noted afterwards, are never
 drawn again.
 
-What cannot be noticed about the file
--------------------------------------
+A run of several sites reserves the whole, so that nobody can spend it meanwhile, and draws round by
+round (`engine.release.partial`); `close` returns the rounds of which nothing was ever drawn. The
+filters allow stopping at any time, so this is sound.
+
+What cannot be noticed
+----------------------
 Edits, an emptied, cut, exchanged or older file, and files of others are noticed: see
-`engine.release.ledger_file` and `engine.release.sealed_log`. What is not: a ledger and its witness
+`engine.release.ledger_file` and `engine.release.sealed_log`. Not noticed: a ledger and its witness
 that are both set back to the same moment, or both deleted; the last charge and its line, taken out
-of both; an edit by somebody who seals all entries anew and rewrites the witness to fit; a clock set
-back, on which nothing depends but the time that is written down.
-
-Other copies of the same data
------------------------------
-Before the first charge to data that are new to the ledger, or whose ids are, their people are
-compared with those of all others (`overlap`). Where at least half of the people of the smaller data
-set seem to be in the other as well, the holder must say whether they are the same people, whose
-total is then charged, or state that they are others, which the ledger records. What is noticed:
-
-* a person dropped, added or replaced, or up to half of the people changed, in any way;
-* rows or columns in another order, other ids, sites, bounds or names of columns;
-* other times, such as months for years, dates for ages, or a shifted clock;
-* another unit of values, of curves with three observations or more;
-* observations changed by less than their sixth digit, such as + 10⁻⁹, in one curve or in all;
-* anything at all, such as other observations of the same people, as long as the ids are the same.
-
-What cannot be noticed: copies in which more than half of the curves *and* of the ids are other than
-before (observations rounded to fewer digits, averaged, cut off, or moved visibly in every curve,
-with new ids or none); other copies of records of few whole numbers, such as ages, without ids;
-parts so small that they are less than about a hundredth of a file with more than 2048 people; data
-of which the ledger took over no more than the sum from an earlier version; and data in another
-ledger.
+of both; edits by somebody who has the key and rewrites both; people of another ledger; other files
+with ids of another list and no telling curves; rounded or shortened curves with new ids.
 """
 
 from __future__ import annotations
 
-import hashlib
 import os
 import secrets
-from collections.abc import Mapping
+from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from functools import lru_cache
 from pathlib import Path
 from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
 
 from engine.core import entrance
 from engine.core.errors import InputError
 from engine.core.identity import Traces
-from engine.core.types import Budget, PublicFacts
-from engine.language.numbers import percent, small
-from engine.release import overlap
-from engine.release.books import Books, Odometer, ceiled, covers, floored, sum_up
-from engine.release.sealed_log import OpenLog, SealedLog, digest
-from engine.release.witness import BILLION
+from engine.core.types import Budget, Data, PublicFacts
+from engine.language.numbers import small, whole
+from engine.privacy.failure import large_delta
+from engine.privacy.filters import FINE, FINE_DELTA, Loss, in_units
+from engine.release.books import Books, Charge, Entry, loss_of_rounds
+from engine.release.data_content import content_of
+from engine.release.earlier_ledgers import slow_hash
+from engine.release.people import Known, PeopleSet, Records, found, same_among
+from engine.release.sealed_log import OpenLog, SealedLog
+from engine.release.standing import Share, Standing, read_set, same_in, sets_in, standing
+from engine.sources import Source
 
 VARIABLE = "PRIVACY_CURVES_LEDGER"  # environment variable that names the file
 WITNESS_VARIABLE = "PRIVACY_CURVES_WITNESS"  # and one that names its witness
-DEFAULT_TOTAL = 3.0  # ε of one data set, unless its first release says otherwise
+DEFAULT_TOTAL = 3.0  # ε of a ledger, unless its first release says otherwise
+LARGEST_TOTAL = 10_000.0
 LONGEST_NAME = 80
-COST_OF_A_GUESS = 2**14  # scrypt's n; with its r of 8 a guess takes 16 MB as well
-_NO_TRACES: Traces = {}
 
 
 @dataclass(frozen=True)
 class Receipt:
-    """A charge that has been written.
+    """A charge that has been written."""
 
-    Parameters
-    ----------
-    number : int
-        Of its entry in the log.
-    at : str
-        When it was charged, ISO 8601 in UTC.
-    release_id : str
-        Random; says nothing of the data.
-    budget : Budget
-        What was charged.
-    odometer : Odometer
-        With this charge; for the holder alone.
-    state : str
-        What became of it (`books.Entry`).
-    is_new : bool
-        False where the same request had been charged before, so that nothing was charged now.
-    """
-
-    number: int
-    at: str
-    release_id: str
-    budget: Budget
-    odometer: Odometer
-    state: str = "charged"
-    is_new: bool = True
+    number: int  # of its entry in the log
+    at: str  # when it was charged, ISO 8601 in UTC
+    release_id: str  # random; says nothing of the data
+    budget: Budget  # what was charged
+    standing: Standing  # of its people, with this charge; for the holder alone
+    state: str = "charged"  # what became of it (`books.Entry`)
+    is_new: bool = True  # False if the same request had been charged before
 
 
 @dataclass(frozen=True)
 class Drawn:
-    """A release that was drawn: all that its files are made from, and none of the data.
-
-    Parameters
-    ----------
-    receipt : Receipt
-        Of its charge.
-    plan, messages : bytes
-        From `plan.Plan.to_bytes` and `plan.messages_to_bytes`.
-    """
+    """A release that was drawn: all that its files are made from, and none of the data."""
 
     receipt: Receipt
-    plan: bytes
-    messages: bytes
+    plan: bytes  # from `plan.Plan.to_bytes`
+    messages: bytes  # from `plan.messages_to_bytes`
 
 
-@dataclass(frozen=True)
-class Known:
-    """People of new data who seem to be in the ledger already; for their holder alone.
+@dataclass(frozen=True, eq=False)
+class _People:
+    """The people of a data set as one ledger knows them."""
 
-    Parameters
-    ----------
-    share : float
-        How much of the smaller data set's people is in the other as well.
-    kind : str
-        By which kind of trace (see `engine.release.overlap`), or "repair" where the ledger lost
-        whose releases some are.
-    odometer : Odometer
-        What was spent on them, with all who overlap.
-    """
-
-    share: float
-    kind: str
-    odometer: Odometer
+    known: Known
+    records: str  # digest of their records
+    own_set: str  # digest of the same set, if the ledger has it
+    data_set: str  # hash by which ledgers of earlier versions know the data
 
     @property
-    def is_certain(self) -> bool:
-        """Whether their observations are the same, so that they cannot be others."""
-        return self.kind in overlap.MEASURED
+    def new_set(self) -> bytes:
+        return self.known.people_set().to_bytes()
 
 
 def path_of(name: str | os.PathLike[str] | None = None) -> Path:
-    """Where the ledger is: as named, by the environment variable, or in the user's data folder.
-
-    Parameters
-    ----------
-    name : str or path, optional
-        As a person gave it.
+    """Find the ledger: as named, by the environment variable, or in the user's data folder.
 
     Raises
     ------
@@ -194,14 +146,7 @@ def path_of(name: str | os.PathLike[str] | None = None) -> Path:
 
 
 def witness_of(path: Path, name: str | os.PathLike[str] | None = None) -> Path:
-    """Where its witness is: as named, by the environment variable, or beside the ledger.
-
-    Parameters
-    ----------
-    path : Path
-        Of the ledger.
-    name : str or path, optional
-        As a person gave it.
+    """Find the witness: as named, by the environment variable, or beside the ledger.
 
     Raises
     ------
@@ -241,170 +186,193 @@ class Ledger:
     ------
     InputError
         From every method, if a file cannot be read or written, was changed by other means, or lacks
-        what the witness lists.
+        what the witness lists, and if the key of the ledger is not on this machine.
 
     Examples
     --------
     >>> from pathlib import Path
     >>> from tempfile import TemporaryDirectory
-    >>> from engine.core.types import Budget
+    >>> from engine.release.books import Charge
+    >>> from engine.sources import sources
     >>> with TemporaryDirectory() as folder:
     ...     ledger = Ledger(Path(folder) / "ledger.sqlite3")
-    ...     receipt = ledger.charge(b"a hash of all observations", Budget(1.0, 1e-6), "growth-2026",
-    ...                           "Average curve", total=Budget(3.0, 1e-3))
-    >>> receipt.odometer.spent_epsilon, receipt.odometer.left
-    (1.0, 2.0)
+    ...     receipt = ledger.charge(sources.build("sea_temperature", {}), Charge(Budget(1.0)),
+    ...                             "sea-2026", "Average curve")
+    ...     left = ledger.standing(sources.build("sea_temperature", {}))
+    >>> receipt.budget.epsilon, left
+    (1.0, {2.0: 61})
     """
 
     def __init__(self, path: str | os.PathLike[str] | None = None,
                  witness: str | os.PathLike[str] | None = None) -> None:
         self.path = path_of(path)
         self.witness = witness_of(self.path, witness)
-        self.log = SealedLog(self.path, self.witness, covers)
+        self.log = SealedLog(self.path, self.witness)
 
-    def odometer(self, content: bytes) -> Odometer | None:
-        """What has been spent on the people of the data with this content; None if nothing was.
+    # -- what people have lost and have left -------------------------------------------------
 
-        Parameters
-        ----------
-        content : bytes
-            From `data_content.content_of`.
-        """
-        if not self.log.exists():
-            return None
-        with self.log.reading() as log:
-            books = Books.of(log.entries)
-            label = books.population.get(_slow_hash(content, log.salt))
-            return None if label is None else books.odometer(label)
+    def standing(self, curves: Source[Data]) -> dict[float, int]:
+        """Count the people of a data set by the ε that they have left.
 
-    def known(self, content: bytes, traces: Traces) -> Known | None:
-        """Whether people of data that are new to the ledger, or with new ids, seem to be in it.
+        For the holder of the data alone: it depends on who is in them.
 
         Parameters
         ----------
-        content : bytes
-            From `data_content.content_of`.
-        traces : mapping of str to tuple of bytes
-            From `Source.traces`.
+        curves : Source
+            From `read_curves`, or other real data.
 
         Returns
         -------
-        Known or None
-            None where nobody seems to be, or the very same data with the same ids are in it.
+        dict of float to int
+            People by the ε that one more release with Gaussian noise, or a pure one, may cost them,
+            rounded down to a thousandth, from most to least. People who are new to the ledger have
+            all of its total.
+
+        Raises
+        ------
+        InputError
+            If the ledger cannot be believed, or the data are simulated.
         """
+        counts: dict[float, int] = {}
+        for share in self.standing_of(curves).shares:
+            counts[share.left] = counts.get(share.left, 0) + share.people
+        return counts
+
+    def standing_of(self, source: Source[Data], same_people: bool | None = None,
+                    total: Budget | None = None, in_order: bool = False) -> Standing:
+        """Add up what the people of a data set have lost; see `charge` for the arguments.
+
+        Only with `in_order` the places of single people are those in the data.
+        """
+        traces = _traces(source)
+        total = total or Budget(DEFAULT_TOTAL if (known := self.total()) is None else known.epsilon,
+                                large_delta(traces.n))
+        if not self.log.exists():
+            return Standing((Share(traces.n, Loss(), total),), (), 0, 0, np.zeros(traces.n, int))
+        with self.log.reading() as log:
+            books = Books.of(log.entries)
+            people = _people_in(log, books, source, traces, same_people is False, in_order)
+            own = in_units(total.epsilon, FINE, up=False), total.delta
+            return standing(log, books, people.known, own, people.data_set, people.own_set)
+
+    def entries(self) -> tuple[Entry, ...]:
+        """All releases, in their order."""
+        if not self.log.exists():
+            return ()
+        with self.log.reading() as log:
+            books = Books.of(log.entries)
+            return tuple(map(books.entry, books.releases))
+
+    def total(self) -> Budget | None:
+        """The most that anybody in this ledger may lose; None before its first release."""
         if not self.log.exists():
             return None
         with self.log.reading() as log:
-            books, data_set = Books.of(log.entries), _slow_hash(content, log.salt)
-            sketches = overlap.sketches(traces, log.key)
-            if books.is_compared(data_set, _people(sketches)):
-                return None
-            label = books.population.get(data_set)
-            return _known(books, _matches(log, books, sketches, label), label)
+            total = Books.of(log.entries).total
+            return None if total is None else Budget(total[0] / FINE, total[1])
 
-    def charge(self, content: bytes, budget: Budget, name: str, description: str,
-               total: Budget | None = None, facts: PublicFacts | None = None,
-               rho: float | None = None, traces: Traces = _NO_TRACES,
-               same_people: bool | None = None, plan: bytes = b"", request: bytes = b"") -> Receipt:
+    # -- charging ----------------------------------------------------------------------------
+
+    def charge(self, source: Source[Data], charge: Charge, name: str, description: str,
+               total: Budget | None = None, same_people: bool | None = None, plan: bytes = b"",
+               request: bytes = b"") -> Receipt:
         """Write a charge, or refuse it; when this returns it is on disk.
+
+        With rounds in the charge the whole is reserved, and `engine.release.partial` draws them.
 
         Parameters
         ----------
-        content : bytes
-            From `data_content.content_of`: what the data are known by.
-        budget : Budget
-            ε is rounded up to billionths.
+        source : Source
+            Whose people are charged.
+        charge : Charge
+            What it costs each of them.
         name : str
-            What the release is called; no other of the same people has this name.
+            What the release is called; no other of this ledger has this name.
         description : str
             What is released, and by which method; for the holder alone.
         total : Budget, optional
-            Fixed by the first release of a group of people; a later one can only lower it.
-        facts : PublicFacts, optional
-            Lend a refusal their words.
-        rho : float, optional
-            The same charge by zCDP.
-        traces : mapping of str to tuple of bytes
-            Of the people (`Source.traces`).
+            The most that these people may lose. The first release fixes the ε of the ledger.
         same_people : bool, optional
-            What the holder says where people seem to be in the ledger already: whether they are the
-            same, so that all they lost is added up, or others. Whose observations are the same
-            cannot be others.
+            False states that people who are known by their curve alone are others, and that people
+            of these data with equal curves are several; the ledger records it. Otherwise they are
+            the same.
         plan : bytes
             All but data that the release is made from, kept with the charge.
         request : bytes
-            A digest of everything that was asked for; the same request of the same data is charged
+            A digest of everything that was asked for, data included; the same request is charged
             once.
 
         Raises
         ------
         InputError
-            If the total would be overrun or raised, the name is empty or used already, or people
-            seem to be known and nobody says whether they are the same, or says that they are not
-            though their observations are.
+            If people have too little left, the total would be raised, the name is empty or used
+            already, or people have several records in these data.
         """
-        name, facts = checked_name(name), facts or PublicFacts()
+        name, traces = checked_name(name), _traces(source)
         if self.log.exists():
-            with self.log.reading() as log:
-                salt = log.salt
-            for hashed in (content, request):
-                _slow_hash(hashed, salt)  # remembered: others do not wait for it
+            with self.log.reading() as log:  # slow hashes are kept: others do not wait for them
+                _request_hashes(log, request)
+                _data_set(log, source)
         with self.log.writing() as log:
-            data_set, books = _slow_hash(content, log.salt), Books.of(log.entries)
-            request_hash = _slow_hash(request, log.salt) if request else ""
-            earlier = _earlier(books, data_set, request_hash)
-            if earlier is not None:
-                return _receipt(books, earlier)
-            sketches = overlap.sketches(traces, log.key)
-            if books.is_compared(data_set, _people(sketches)):
-                _lower(log, books.population[data_set], books, total)
-            else:
-                self._enter(log, books, data_set, sketches, total, facts, same_people)
             books = Books.of(log.entries)
-            before = books.odometer(books.population[data_set])
-            check_name(before, name)
-            check_room(before, budget, facts)
-            timestamp = datetime.now(UTC).isoformat(timespec="seconds")
-            release_id, epsilon = secrets.token_hex(8), ceiled(budget.epsilon)
-            spent = [ceiled(before.spent_epsilon) + epsilon,
-                     sum_up([before.spent_delta, budget.delta])]
+            earlier = _earlier(log, books, request)
+            if earlier is not None:
+                return _receipt(log, books, earlier)
+            check_name(map(books.entry, books.releases), name)
+            if books.total is None:
+                epsilon = DEFAULT_TOTAL if total is None else total.epsilon
+                if not epsilon <= LARGEST_TOTAL:
+                    raise InputError("The total ε must be finite, and at most "
+                                     f"{LARGEST_TOTAL:g}.", field="total")
+                books.total = in_units(epsilon, FINE, up=False), large_delta(1)
+                log.add(kind="total", total=list(books.total))
+            people = _people_in(log, books, source, traces, same_people is False)
+            _check_once(people.known, source.facts, same_people is False)
+            own = (books.total[0] if total is None else in_units(total.epsilon, FINE, up=False),
+                   large_delta(traces.n) if total is None else total.delta)
+            before = standing(log, books, people.known, None, people.data_set, people.own_set)
+            if total is not None:
+                _check_not_raised(own, before)
+            before = before.with_total(own)
+            before.check_room(charge, source.facts)
+            self._complete(log, books, people)
             number = log.add(
-                kind="release", data_set=data_set, at=timestamp, id=release_id, name=name,
-                what=description, epsilon=epsilon, delta=budget.delta, rho=rho,
-                request=request_hash, plan=log.keep(plan) if plan else "",
-                **_standing(books, before.label, spent))
-            after = Books.of(log.entries)
-        return _receipt(after, number, is_new=True)
+                kind="release", name=name, what=description, rho=charge.rho, n=traces.n,
+                request=log.keyed(request) if request else "", plan=log.keep(plan) if plan else "",
+                records=people.records, stated_others=same_people is False,
+                same=_kept_pairs(log, people.known),
+                **({"rounds": [_plain(each) for each in charge.rounds]} if charge.rounds else {}),
+                **_final(charge.loss, [people.own_set or log.keep(people.new_set)], own,
+                         secrets.token_hex(8)))
+            books = Books.of(log.entries)
+            return _receipt(log, books, number, before.after(charge, books.entry(number)))
 
-    def asked_before(self, content: bytes, request: bytes) -> Receipt | None:
-        """The charge of the same request of the same data; None if there is none.
-
-        Parameters
-        ----------
-        content : bytes
-            From `data_content.content_of`.
-        request : bytes
-            As it was given to `charge`.
-        """
+    def asked_before(self, request: bytes) -> Receipt | None:
+        """Find the charge of the same request; None if there is none."""
         if not self.log.exists():
             return None
         with self.log.reading() as log:
             books = Books.of(log.entries)
-            number = _earlier(books, _slow_hash(content, log.salt), _slow_hash(request, log.salt))
-            return None if number is None else _receipt(books, number)
+            number = _earlier(log, books, request)
+            return None if number is None else _receipt(log, books, number)
+
+    def members(self, receipt: Receipt, source: Source[Data]) -> NDArray[np.bool_]:
+        """True for the people (n,) of these data, in their order, whom a charge is about."""
+        with self.log.reading() as log:
+            books = Books.of(log.entries)
+            known = _people_in(log, books, source, _traces(source), False, in_order=True).known
+            sets = [read_set(log, name) for name in books.sets(receipt.number)]
+            names = [known.same.names(people.persons) for people in sets if people is not None]
+            if not names or len(names) < len(sets):
+                raise _closed()
+            return np.isin(known.same.names(known.persons), np.concatenate(names))
 
     def store(self, receipt: Receipt, messages: bytes) -> None:
         """Store the noised messages of a charge and mark it as drawn, in one transaction.
 
         If another process was faster its messages stay, and these must be forgotten: what may be
-        shown is what `release` reads back.
-
-        Parameters
-        ----------
-        receipt : Receipt
-            From `charge`.
-        messages : bytes
-            Of a size that does not depend on their numbers (`plan.messages_to_bytes`).
+        shown is what `release` reads back. The size of `messages` must not depend on their numbers
+        (`plan.messages_to_bytes`).
 
         Raises
         ------
@@ -419,26 +387,27 @@ class Ledger:
             elif state != "drawn":
                 raise _closed()
 
-    def close(self, receipt: Receipt) -> None:
-        """Note that drawing failed: the charge counts, and nothing is ever drawn under it.
+    def close(self, receipt: Receipt, drawing: int | None = None) -> None:
+        """Note that nothing more is drawn under a charge; one that was drawn stays as it is.
 
-        Parameters
-        ----------
-        receipt : Receipt
-            From `charge`; one that was drawn already stays as it is.
+        A drawing that failed counts whole. Of a charge by round those count of which a message was
+        drawn, and the round that was being drawn when it failed (`drawing`); the rest is returned.
         """
         with self.log.writing() as log:
             books = Books.of(log.entries)
-            if books.state(receipt.number) in ("charged", "under way"):
-                self._end(log, books, receipt.number, "closed")
+            if books.state(receipt.number) not in ("charged", "under way"):
+                return
+            rounds = [Loss(*each) for each in books.releases[receipt.number].get("rounds", ())]
+            loss = books.loss(receipt.number)
+            if rounds:
+                drawn = books.drawn_rounds(receipt.number)
+                if drawing is not None:
+                    drawn.add(drawing)
+                loss = loss_of_rounds([rounds[k] for k in sorted(drawn)], loss)
+            self._end(log, books, receipt.number, "closed", loss)
 
     def release(self, release_id: str) -> Drawn:
-        """A release that was drawn, to be made again; at no charge, and as often as asked.
-
-        Parameters
-        ----------
-        release_id : str
-            From its receipt.
+        """Read a release that was drawn, to be made again; at no charge, and as often as asked.
 
         Raises
         ------
@@ -454,68 +423,242 @@ class Ledger:
                 release = _drawn(log, release_id)
         return release
 
-    def _end(self, log: OpenLog, books: Books, number: int, kind: str, **more: Any) -> None:
-        """Write what became of a charge, and what its people have spent, for the witness."""
-        data_set, entry = books.releases[number]
-        odometer = books.odometer(books.population[data_set])
-        log.add(kind=kind, release=number, at=datetime.now(UTC).isoformat(timespec="seconds"),
-                id=entry["id"], data_set=data_set, **more,
-                **_standing(books, odometer.label,
-                            [ceiled(odometer.spent_epsilon), odometer.spent_delta]))
+    # -- totals, other ledgers, and data of earlier versions ------------------------------------
 
-    def _enter(self, log: OpenLog, books: Books, data_set: str,
-               sketches: Mapping[str, overlap.Sketch], total: Budget | None, facts: PublicFacts,
-               same_people: bool | None) -> None:
-        """Data or ids that are new: with their own total, or that of the people they are about."""
-        label = books.population.get(data_set)
-        matches = _matches(log, books, sketches, label)
-        people = _people(sketches)
-        for sketch in sketches.values():
-            log.keep(sketch.to_bytes())
-        if same_people is False and any(kind in overlap.MEASURED for _, kind in matches.values()):
-            raise _are_the_same(matches, facts)
-        if matches and same_people is None:
-            raise _who_are_they(matches, facts)
-        if matches and same_people:
-            of = sorted(matches if label is None else {*matches, label})
-            log.add(kind="copy", data_set=data_set, people=people, of=of)
-            _lower(log, of[0], Books.of(log.entries), total)
-        elif label is not None:
-            log.add(kind="people", data_set=data_set, people=people, stated_others=sorted(matches))
-            _lower(log, label, books, total)
-        else:
-            total = Budget(DEFAULT_TOTAL) if total is None else total
-            if not total.is_private:
-                raise InputError("The total ε of a data set must be finite.", field="total")
-            log.add(kind="data set", data_set=data_set, label=f"data-{secrets.token_hex(4)}",
-                    total=[floored(total.epsilon), total.delta], tight_delta=total.delta**2,
-                    people=people, stated_others=sorted(matches))
+    def lower(self, total: Budget, source: Source[Data] | None = None) -> None:
+        """Lower the total of everybody, or of the people of a data set the ledger has; for ever.
+
+        Raises
+        ------
+        InputError
+            If it would be raised, or the ledger has no release of just these people.
+        """
+        self._check_exists()
+        with self.log.writing() as log:
+            books = Books.of(log.entries)
+            sets, stated = [], (in_units(total.epsilon, FINE, up=False), total.delta)
+            if source is not None:
+                people = _people_in(log, books, source, _traces(source), False)
+                if not people.own_set:
+                    raise InputError("No release of this ledger is about just these people.",
+                                     field="total", hint="State the total with a release.")
+                sets = [people.own_set]
+                _check_not_raised(stated, standing(log, books, people.known, None, "",
+                                                   people.own_set))
+            elif books.total is not None and (stated[0] > books.total[0]
+                                              or stated[1] > books.total[1]):
+                raise _raised(Budget(books.total[0] / FINE, books.total[1]))
+            log.add(kind="lower", **_final(Loss(), sets, stated, ""))
+
+    def join(self, other: Ledger) -> int:
+        """Add the releases of another ledger with the same key, each once; and count them.
+
+        What was drawn there can be made again here; what was not counts, and is not drawn here.
+
+        Raises
+        ------
+        InputError
+            If the other ledger has another key: then nobody can be known in both.
+        """
+        if not other.log.exists():
+            raise InputError("There is no other ledger.", field="other")
+        with other.log.reading() as theirs, self.log.writing() as log:
+            if theirs.key != log.key:
+                raise InputError("The other ledger has another key, so nobody can be known in "
+                                 "both.", field="other", hint="A key is made once for all ledgers "
+                                 "that may be joined. Nothing was changed.")
+            books, more = Books.of(log.entries), Books.of(theirs.entries)
+            ids = {entry["id"] for entry in books.releases.values()}
+            if books.total is None and more.total is not None:
+                log.add(kind="total", total=list(more.total))
+            new = [number for number in more.releases if more.releases[number]["id"] not in ids]
+            for number in new:
+                _enter_joined(log, theirs, more, number)
+            for held, total in more.lowered:
+                log.add(kind="lower", **_final(Loss(), held, total, ""))
+            sets = [people for _, people in sets_in(log, Books.of(log.entries))]
+            same = same_in(log, books).with_pairs(*same_in(theirs, more).pairs.T)
+            log.add(kind="joined", releases=len(new), same=_kept(log, same_among(sets, same).pairs))
+            return len(new)
+
+    def complete(self, source: Source[Data]) -> tuple[Entry, ...]:
+        """Say whose the releases of these data are, which an earlier version did not keep.
+
+        Until then they count for everybody.
+
+        Raises
+        ------
+        InputError
+            If no such release is about these data.
+        """
+        self._check_exists()
+        with self.log.writing() as log:
+            books, traces = Books.of(log.entries), _traces(source)
+            people = _people_in(log, books, source, traces, False)
+            if not self._complete(log, books, people):
+                raise InputError("No release of the ledger waits for these data.", field="file",
+                                 hint="Show the very file that was released from.")
+            return tuple(books.entry(number) for number, entry in books.releases.items()
+                         if people.data_set in entry.get("missing", ()))
+
+    def _complete(self, log: OpenLog, books: Books, people: _People) -> bool:
+        """Note the set of data of an earlier version, if releases wait for it."""
+        waits = people.data_set and people.data_set not in books.completed and any(
+            people.data_set in entry.get("missing", ()) for entry in books.releases.values())
+        if waits:
+            log.add(kind="complete", data_set=people.data_set, records=people.records,
+                    set=people.own_set or log.keep(people.new_set),
+                    same=_kept_pairs(log, people.known))
+        return bool(waits)
+
+    def _end(self, log: OpenLog, books: Books, number: int, kind: str, loss: Loss | None = None,
+             **more: Any) -> None:
+        """Write what became of a charge."""
+        entry = books.releases[number]
+        log.add(kind=kind, release=number, **more,
+                **_final(books.loss(number) if loss is None else loss, entry["sets"],
+                         entry["total"], entry["id"]))
+
+    def _check_exists(self) -> None:
+        if not self.log.exists():
+            raise InputError("There is no ledger yet.", field="ledger",
+                             hint="The first release makes it.")
 
 
-def _standing(books: Books, label: str, spent: list[Any]) -> dict[str, Any]:
-    """What the witness says of people: all their labels, what they have spent, and their total."""
-    return {"label": label, "spent": spent, "total": list(books.total[label]),
-            "joined": sorted(books.joined[label])}
+def _traces(source: Source[Data]) -> Traces:
+    traces = source.traces()
+    if not traces.n:
+        raise InputError("There is no ledger of simulated data.", field="source",
+                         hint="Choose public data, or use your own.")
+    return traces
 
 
-def _earlier(books: Books, data_set: str, request: str) -> int | None:
-    """The number of a charge of the same request of the same data."""
+def _people_in(log: OpenLog, books: Books, source: Source[Data], traces: Traces,
+               are_others: bool, in_order: bool = False) -> _People:
+    """Find the people of a data set; those of a set that the ledger has need no comparison."""
+    records, same = Records.of(traces, log.key), same_in(log, books)
+    name, data_set = records.digest, _data_set(log, source)
+    own_set = books.set_of.get(name, "")
+    own = read_set(log, own_set) if own_set else None
+    if own is not None and not in_order:
+        n = len(own.persons)
+        known = Known(Records(own.ids, own.contents), own.persons, np.ones(n, bool), same,
+                      np.zeros((0, 2), np.uint64), 0, 0)
+    else:
+        known = found(records, (people for _, people in sets_in(log, books)), same, are_others)
+    return _People(known, name, own_set if own is not None and not in_order else "", data_set)
+
+
+def _check_once(known: Known, facts: PublicFacts, are_others: bool) -> None:
+    """Refuse people with several records in one data set, unless they are stated to be others."""
+    if known.n_twice and not are_others:
+        raise InputError(
+            f"{whole(known.n_twice)} {facts.people} have the id or the curve of another in these "
+            "data, or are the same by earlier releases.", field="people",
+            hint="Give each person one record. If they are different people, say so: --people "
+            "others, which the ledger records.")
+
+
+def _check_not_raised(stated: tuple[int, float], before: Standing) -> None:
+    most = max((share.total for share in before.shares), key=lambda total: total.epsilon)
+    if stated[0] > in_units(most.epsilon, FINE) or stated[1] > most.delta * (1 + 1e-12):
+        raise _raised(most)
+
+
+def _raised(most: Budget) -> InputError:
+    return InputError(f"The total is fixed at ε = {most.epsilon:g}, δ = {small(most.delta)}, and "
+                      "cannot be raised.", field="total", hint="Leave it out, or lower it.")
+
+
+def _final(loss: Loss, sets: Any, total: Any, release_id: str) -> dict[str, Any]:
+    """What every entry has that the witness lists."""
+    return {"at": datetime.now(UTC).isoformat(timespec="seconds"), "id": release_id,
+            "sets": list(sets), "total": list(total), **_plain(loss, named=True)}
+
+
+def _plain(loss: Loss, named: bool = False) -> Any:
+    parts = {"epsilon": loss.epsilon, "delta": loss.delta, "mu_squared": loss.mu_squared}
+    return parts if named else list(parts.values())
+
+
+def _kept(log: OpenLog, pairs: NDArray[np.uint64]) -> str:
+    return log.keep(pairs.astype("<u8").tobytes()) if len(pairs) else ""
+
+
+def _kept_pairs(log: OpenLog, known: Known) -> str:
+    return _kept(log, known.new_pairs)
+
+
+def _enter_joined(log: OpenLog, theirs: OpenLog, more: Books, number: int) -> None:
+    """Write a release of another ledger, with its people and, if it was drawn, its messages."""
+    entry, held = more.releases[number], []
+    for name in more.sets(number):
+        people = read_set(theirs, name)
+        held.append(name if people is None else log.keep(theirs.content(name)))
+    state, copied = more.state(number), {key: entry[key] for key in (
+        "name", "what", "rho", "n", "request", "records")}
+    loss = more.loss(number)
+    final = _final(loss, held, entry["total"], entry["id"]) | {"at": entry["at"]}
+    plan = ""
+    if state == "drawn":
+        plan = log.keep(theirs.content(entry["plan"]))
+    again = log.add(kind="release", plan=plan, **copied, **final)
+    end = more.ends.get(number, {})
+    if state == "drawn":
+        messages = log.keep(theirs.content(end["messages"]))
+        log.add(kind="drawn", release=again, messages=messages, **final)
+    elif entry["request"]:
+        log.add(kind="closed", release=again, **final)
+
+
+def _request_hashes(log: OpenLog, request: bytes) -> tuple[str, ...]:
+    """Hashes by which a request is found again; the second in ledgers of earlier versions."""
     if not request:
-        return None
-    return next((number for number, (other, entry) in books.releases.items()
-                 if other == data_set and entry.get("request") == request), None)
+        return ()
+    hashes = [log.keyed(request)]
+    if log.salt:
+        hashes.append(log.keyed(slow_hash(request, log.salt).encode()))
+    return tuple(hashes)
 
 
-def _receipt(books: Books, number: int, is_new: bool = False) -> Receipt:
-    data_set, entry = books.releases[number]
-    budget = Budget(entry["epsilon"] / BILLION, entry["delta"])
-    return Receipt(number, entry["at"], entry["id"], budget,
-                   books.odometer(books.population[data_set]), books.state(number), is_new)
+def _data_set(log: OpenLog, source: Source[Data]) -> str:
+    """The hash by which a ledger of an earlier version knows the data; empty in others."""
+    if not log.salt:
+        return ""
+    return log.keyed(slow_hash(content_of(source), log.salt).encode())
+
+
+def _earlier(log: OpenLog, books: Books, request: bytes) -> int | None:
+    """The number of a charge of the same request."""
+    hashes = _request_hashes(log, request)
+    return next((number for number, entry in books.releases.items()
+                 if entry["request"] and entry["request"] in hashes), None)
+
+
+def _receipt(log: OpenLog, books: Books, number: int, after: Standing | None = None) -> Receipt:
+    """A receipt of a charge that was written; without `after`, what its people have lost now."""
+    is_new, entry = after is not None, books.releases[number]
+    if after is None:
+        sets = [people for people in (read_set(log, name) for name in books.sets(number))
+                if people is not None]
+        after = _standing_of_sets(log, books, sets)
+    budget = Budget(entry["epsilon"] / FINE, entry["delta"] / FINE_DELTA)
+    return Receipt(number, entry["at"], entry["id"], budget, after, books.state(number), is_new)
+
+
+def _standing_of_sets(log: OpenLog, books: Books, sets: list[PeopleSet]) -> Standing:
+    if not sets:
+        return Standing(())
+    ids, contents, persons = (np.concatenate([getattr(people, part) for people in sets])
+                              for part in ("ids", "contents", "persons"))
+    known = Known(Records(ids, contents), persons, np.ones(len(persons), bool),
+                  same_in(log, books), np.zeros((0, 2), np.uint64), 0, 0)
+    return standing(log, books, known)
 
 
 def _drawn(log: OpenLog, release_id: str) -> Drawn:
     books = Books.of(log.entries)
-    number = next((number for number, (_, entry) in books.releases.items()
+    number = next((number for number, entry in books.releases.items()
                    if entry["id"] == release_id), None)
     if number is None:
         raise _no_release()
@@ -532,13 +675,13 @@ def _drawn(log: OpenLog, release_id: str) -> Drawn:
     if state != "drawn":
         raise InputError("This release cannot be made again: its noised numbers were not kept.",
                          field="release", hint="Its files are those that were written then.")
-    return Drawn(_receipt(books, number), log.content(books.releases[number][1]["plan"]),
+    return Drawn(_receipt(log, books, number), log.content(books.releases[number]["plan"]),
                  log.content(books.ends[number]["messages"]))
 
 
 def _no_release() -> InputError:
     return InputError("The ledger has no release with this id.", field="release",
-                      hint="“python -m engine ledger verify” lists all of them.")
+                      hint="“python -m engine ledger show” lists all of them.")
 
 
 def _closed() -> InputError:
@@ -547,79 +690,8 @@ def _closed() -> InputError:
                       hint="Publish under another name; that is charged as well.")
 
 
-# -- people who are known -------------------------------------------------------------------------
-
-
-def _matches(log: OpenLog, books: Books, sketches: Mapping[str, overlap.Sketch],
-             except_for: str | None) -> dict[str, tuple[float, str]]:
-    """Populations that most of these people seem to be in: the largest share of each, by kind.
-
-    Without the one, if any, that their observations belong to already.
-    """
-    shares: dict[str, tuple[float, str]] = {books.label_of(label): (1.0, "repair")
-                                            for label in books.unknown}
-    for data_set, sets in books.people.items():
-        label = books.population[data_set]
-        for people in sets if sketches and label != except_for else ():
-            theirs = {kind: overlap.Sketch.from_bytes(n, log.content(name))
-                      for kind, (n, name) in people.items() if kind in sketches}
-            share = overlap.largest_share(sketches, theirs)
-            if share[0] >= overlap.MAJORITY:
-                shares[label] = max(shares.get(label, (0.0, "")), share)
-    return {label: share for label, share in shares.items() if label != except_for}
-
-
-def _people(sketches: Mapping[str, overlap.Sketch]) -> dict[str, list[Any]]:
-    """Sketches as an entry names them."""
-    return {kind: [sketch.n, digest(sketch.to_bytes())] for kind, sketch in sketches.items()}
-
-
-def _known(books: Books, matches: Mapping[str, tuple[float, str]], label: str | None
-           ) -> Known | None:
-    """With what was spent on all of them, and on the people their observations belong to."""
-    if not matches:
-        return None
-    share, kind = max(matches.values(), key=lambda pair: (pair[1] == "repair", pair))
-    return Known(share, kind, books.odometer(*matches, *([] if label is None else [label])))
-
-
-def _who_are_they(matches: Mapping[str, tuple[float, str]], facts: PublicFacts) -> InputError:
-    return InputError(
-        f"About {percent(max(matches.values())[0])} of these {facts.people} seem to be in the "
-        "ledger already, in other data.", field="people",
-        hint="Say whether they are the same: then this release counts together with those before.")
-
-
-def _are_the_same(matches: Mapping[str, tuple[float, str]], facts: PublicFacts) -> InputError:
-    return InputError(
-        f"About {percent(max(matches.values())[0])} of these {facts.people} have the same "
-        "observations as people in the ledger: they are the same people.", field="people",
-        hint="Say so: then this release counts together with those before.")
-
-
-def _lower(log: OpenLog, label: str, books: Books, total: Budget | None) -> None:
-    """Lower the total of people who are known; never raise it."""
-    if total is None:
-        return
-    epsilon, delta = books.total[label]
-    if floored(total.epsilon) > epsilon or total.delta > delta * (1 + 1e-12):
-        raise InputError(f"The total for these data was fixed at ε = {epsilon / BILLION:g}, "
-                         f"δ = {small(delta)}, and cannot be raised.", field="total",
-                         hint="Leave it out, or lower it.")
-    if (floored(total.epsilon), total.delta) != (epsilon, delta):
-        log.add(kind="total", label=label, total=[floored(total.epsilon), total.delta])
-
-
-# -- checks and sums ------------------------------------------------------------------------------
-
-
 def checked_name(name: str) -> str:
-    """A release's name without surrounding spaces.
-
-    Parameters
-    ----------
-    name : str
-        As a person gave it.
+    """Strip a release's name.
 
     Raises
     ------
@@ -638,57 +710,14 @@ def checked_name(name: str) -> str:
     return name
 
 
-@lru_cache(maxsize=256)
-def _slow_hash(content: bytes, salt: bytes) -> str:
-    """A slow salted hash: guessing the observations takes a tenth of a second for every guess."""
-    return hashlib.scrypt(content, salt=salt, n=COST_OF_A_GUESS, r=8, p=1, dklen=32).hex()
-
-
-def check_name(before: Odometer, name: str) -> None:
-    """Refuse a name that another release of the same people has.
-
-    Parameters
-    ----------
-    before : Odometer
-        Of the people, without the charge.
-    name : str
-        Of the next release.
+def check_name(entries: Iterable[Entry], name: str) -> None:
+    """Refuse a name that another release of the ledger has.
 
     Raises
     ------
     InputError
         If it is used.
     """
-    if any(entry.name == name for entry in before.entries):
-        raise InputError("A release of these data has this name already.", field="name",
+    if any(entry.name == name for entry in entries):
+        raise InputError("A release in this ledger has this name already.", field="name",
                          hint="Choose another name.")
-
-
-def check_room(before: Odometer, budget: Budget, facts: PublicFacts) -> None:
-    """Refuse a charge for which there is no room.
-
-    Parameters
-    ----------
-    before : Odometer
-        Of the people, without the charge.
-    budget : Budget
-        The charge.
-    facts : PublicFacts
-        Lend a refusal their words.
-
-    Raises
-    ------
-    InputError
-        If the total ε or δ would be overrun.
-    """
-    person = facts.person
-    if ceiled(budget.epsilon) > floored(before.left):
-        raise InputError(f"This would take one {person} over the total of ε = "
-                         f"{before.total.epsilon:g}. ε = {max(before.left, 0.0):g} is left.",
-                         field="epsilon",
-                         hint=f"Lower ε, or publish nothing more about these {facts.people}: "
-                              "a total that was fixed can never be raised.")
-    if sum_up([before.spent_delta, budget.delta]) > before.total.delta * (1 + 1e-9):
-        raise InputError(f"This would take one {person} over the total of δ = "
-                         f"{small(before.total.delta)}.", field="delta",
-                         hint="Lower δ, or choose a method with δ = 0.")

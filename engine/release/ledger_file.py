@@ -23,7 +23,6 @@ from __future__ import annotations
 
 import glob
 import os
-import secrets
 import shutil
 import sqlite3
 import struct
@@ -38,7 +37,7 @@ from urllib.parse import quote
 from engine.core.errors import InputError
 from engine.release.folder import to_disk
 
-VERSION = 4  # 1 had no ρ, 2 no seals, 3 no messages and no application in its head
+VERSION = 5  # 1 had no ρ, 2 no seals, 3 no messages and no application, 4 no people
 _PROGRAM = 0x50724300  # with the version: whose database it is, in the file's head
 APPLICATION = _PROGRAM + VERSION
 PATIENCE = 30.0  # seconds that a writer waits for others
@@ -62,11 +61,12 @@ _TABLES: dict[int, dict[str, tuple[str, ...]]] = {
     2: {"facts": _FACTS, "data_sets": (*_EARLY_SETS, "tight_delta"),
         "releases": (*_EARLY_RELEASES, "rho")},
     3: {"facts": _FACTS, "log": _LOG, "sketches": ("digest", "hashes")},
+    4: {"facts": _FACTS, "log": _LOG, "kept": ("digest", "content")},
     VERSION: {"facts": _FACTS, "log": _LOG, "kept": ("digest", "content")}}
 
-WHAT_TO_DO = ("Nothing was published. Put back the newest copy of the ledger, or run “python -m "
-              "engine ledger verify” and “ledger repair”, which never lowers what was spent. If "
-              "nothing is left of it, publish nothing more about the people it was about.")
+WHAT_TO_DO = ("Nothing was published. Put back the newest copy of the ledger. If there is none, "
+              "“python -m engine ledger rebuild” makes one from the witness, which never lowers "
+              "what was spent.")
 Trial = Callable[[sqlite3.Connection], object]
 
 
@@ -169,18 +169,6 @@ def replace(aside: Path, path: Path) -> None:
     to_disk(path.parent)
 
 
-def new_keys(file: sqlite3.Connection) -> None:
-    """A salt for hashes of data, and a key for seals and hashes of people.
-
-    Parameters
-    ----------
-    file : sqlite3.Connection
-        To a ledger; keys that it has stay.
-    """
-    for name, size in (("salt", 16), ("key", 32)):
-        file.execute("INSERT OR IGNORE INTO facts VALUES (?, ?)", (name, secrets.token_bytes(size)))
-
-
 def _name(aside: Path, path: Path) -> None:
     """Give a finished file its name unless that is taken; never over a ledger of somebody else."""
     try:
@@ -244,7 +232,8 @@ def _check_head(path: Path) -> int:
     if VERSION < version < 256 and application == _PROGRAM + version:
         raise InputError("The ledger was made by a newer version of this program.", field="ledger",
                          hint="Use that version. Nothing was published or touched.")
-    if (application, version) not in {(APPLICATION, VERSION), (0, 1), (0, 2), (0, 3)}:
+    if (application, version) not in {(APPLICATION, VERSION), (_PROGRAM + 4, 4), (0, 1), (0, 2),
+                                      (0, 3)}:
         raise _not_ours()
     if head[18:20] != b"\x01\x01":  # a ledger never has a write-ahead log
         raise changed()
@@ -314,7 +303,8 @@ def _connected(path: Path) -> sqlite3.Connection:
     """To a file that is there: SQLite makes none, and takes no name for one of its own words."""
     address = f"file:{quote(os.path.abspath(path))}?mode=rw"
     file = sqlite3.connect(address, uri=True, timeout=PATIENCE, isolation_level=None)
-    for setting in ("synchronous = EXTRA", "trusted_schema = OFF", "cell_size_check = ON"):
+    for setting in ("synchronous = EXTRA", "trusted_schema = OFF", "cell_size_check = ON",
+                    "secure_delete = ON"):
         file.execute(f"PRAGMA {setting}")
     return file
 
@@ -337,17 +327,20 @@ def _check_pages(file: sqlite3.Connection, version: int) -> None:
     file.execute("COMMIT")
 
 
-def mended(head: bytes) -> bytes:
-    """The first bytes of a file with what they are in every ledger.
-
-    Parameters
-    ----------
-    head : bytes
-        The first hundred.
-    """
-    fields = {0: _MAGIC, 16: b"\x10\x00\x01\x01\x00\x40\x20\x20", 44: b"\x00\x00\x00\x04",
-              52: bytes(4), 56: b"\x00\x00\x00\x01", 64: bytes(4)}
-    out = bytearray(head)
-    for offset, content in fields.items():
-        out[offset:offset + len(content)] = content
-    return bytes(out)
+def is_foreign(path: Path) -> bool:
+    """True for a sound database without the tables of a ledger; only a copy is opened."""
+    folder = Path(tempfile.mkdtemp(prefix=f".{path.name}.", suffix=_TRIAL, dir=path.parent))
+    try:
+        shutil.copyfile(path, folder / "ledger")
+        file = sqlite3.connect(folder / "ledger")
+        try:
+            tables = {name for name, in file.execute(
+                "SELECT name FROM sqlite_master WHERE type = 'table'")}
+            is_sound = file.execute("PRAGMA integrity_check(1)").fetchone()[0] == "ok"
+            return is_sound and bool(tables) and not tables & {"facts", "data_sets"}
+        finally:
+            file.close()
+    except (OSError, sqlite3.Error, UnicodeDecodeError):
+        return False
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)

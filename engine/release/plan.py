@@ -76,7 +76,8 @@ class ReleasePlan:
 
     @classmethod
     def of(cls, source: Source[Data], mechanism: Mechanism, budget: Budget, name: str, unit: str,
-           request: Mapping[str, Any], forecast: Forecast | None = None) -> ReleasePlan:
+           request: Mapping[str, Any], forecast: Forecast | None = None,
+           is_without_exhausted: bool = False) -> ReleasePlan:
         """The plan of publishing these data.
 
         Parameters
@@ -95,12 +96,15 @@ class ReleasePlan:
             The same settings for the command line, to be given away with the release.
         forecast : Forecast, optional
             What the holder was told of the error, to be published beside the release.
+        is_without_exhausted : bool
+            True if people who had too little budget left were left out.
         """
         return cls._with_noise({
             "name": name, "unit": unit, "request": request, "data": _public_data(source),
             "mechanism": {"key": mechanism.key, "parameters": mechanism.values()},
             "asked": asdict(budget),
-            **({} if forecast is None else {"forecast": forecast._asdict()})})
+            **({} if forecast is None else {"forecast": forecast._asdict()}),
+            **({"exhausted": "left out"} if is_without_exhausted else {})})
 
     @classmethod
     def of_sites(cls, data: Data, mechanism: Mechanism, budgets: Sequence[Budget], name: str,

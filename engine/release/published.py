@@ -3,13 +3,14 @@
 What is published is made from the noised messages in the ledger and from public facts, the first
 time as every time again.
 
-Nothing of it depends on the hash of the data or on what else the ledger holds: a label, a number or
-a running total would show whether two releases used exactly equal data. So a release has a random
-id of its own, and what was spent in all is told to the holder alone.
+Nothing of it depends on what else the ledger holds: a number or a running total would show whether
+two releases were about the same people. So a release has a random id of its own, and what people
+have lost and have left is for the holder alone.
 """
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -19,26 +20,27 @@ from engine.core.tasks import Argument, DataType
 from engine.core.types import Array, Budget, Data, Estimate, EventData, PublicFacts, Sizes
 from engine.mechanisms import Mechanism
 from engine.mechanisms.percentile_curves import PercentileCurves
-from engine.privacy.failure import large_delta
+from engine.privacy.filters import Loss
 from engine.release import certified
-from engine.release.books import Odometer, ceiled
+from engine.release.books import Charge
 from engine.release.certified import Key, ReleaseCost
 from engine.release.counts import AT_RISK, released_counts
-from engine.release.data_content import content_of
+from engine.release.earlier_ledgers import mu_of_spends
 from engine.release.functions import Axes, ReleasedFunctions, axes_of, functions_of
 from engine.release.guarantee_card import card_of, unit_of
-from engine.release.ledger import DEFAULT_TOTAL, LONGEST_NAME, Ledger, Receipt, checked_name
+from engine.release.ledger import LONGEST_NAME, Ledger, Receipt, checked_name
 from engine.release.percentiles import released_percentiles
 from engine.release.plan import Forecast, ReleasePlan, messages_from_bytes, messages_to_bytes
 from engine.release.random_order import reordered
 from engine.release.request import stated_of
+from engine.release.standing import Standing
 from engine.release.uncertainty import Uncertainty
 from engine.sources import Source
 
 
 @dataclass(frozen=True, eq=False)
 class Published:
-    """One release: all of it but the odometer, which is its holder's, may be shown to anybody.
+    """One release: all of it but the standing, which is its holder's, may be shown to anybody.
 
     Parameters
     ----------
@@ -56,8 +58,8 @@ class Published:
         The guarantee as plain values.
     request : mapping
         The same settings for the command line.
-    odometer : Odometer
-        What was spent on the same people; for the holder alone.
+    standing : Standing
+        What its people have lost and have left; for the holder alone.
     cost : ReleaseCost
         What it cost, and how each message was noised.
     facts : PublicFacts
@@ -78,7 +80,7 @@ class Published:
     functions: ReleasedFunctions
     card: Mapping[str, Any]
     request: Mapping[str, Any]
-    odometer: Odometer
+    standing: Standing | None
     cost: ReleaseCost
     facts: PublicFacts
     sizes: Sizes
@@ -143,7 +145,7 @@ def release_cost(source: Source[Data], mechanism: Mechanism, budget: Budget) -> 
 
 def publish(source: Source[Data], mechanism: Mechanism, budget: Budget, ledger: Ledger, name: str,
             total: Budget | None = None, same_people: bool | None = None,
-            forecast: Forecast | None = None) -> Published:
+            forecast: Forecast | None = None, leave_out: bool = False) -> Published:
     """Charge the ledger, draw hardened noise once, store the noised messages, and show them.
 
     The data are taken in a random order. What was asked for in the same way before, of the same
@@ -163,12 +165,13 @@ def publish(source: Source[Data], mechanism: Mechanism, budget: Budget, ledger: 
         That is charged.
     name : str
         What the release is called.
-    total : Budget, optional
-        That of the people, where this is their first release; see `usual_total`.
-    same_people : bool, optional
-        What their holder says where they seem to be in the ledger already (`Ledger.charge`).
+    total, same_people
+        As for `Ledger.charge`.
     forecast : Forecast, optional
         What the holder was told of the error of such releases, to stand beside this one.
+    leave_out : bool
+        True to publish about the others where people have less left than this costs; the card says
+        so. Who they are depends on ids alone, unless people are known by their curve.
 
     Raises
     ------
@@ -188,41 +191,34 @@ def publish(source: Source[Data], mechanism: Mechanism, budget: Budget, ledger: 
     >>> with TemporaryDirectory() as folder:
     ...     ledger = Ledger(Path(folder) / "ledger.sqlite3")
     ...     release = publish(ages, method, Budget(1.0), ledger, "ages-2026")
-    >>> release.title, release.x.shape, release.cost.certified.epsilon, release.odometer.left
+    >>> release.title, release.x.shape, release.cost.certified.epsilon, release.standing.least.left
     ('Density, released', (101,), 1.0, 2.0)
     """
-    plan = planned(source, mechanism, budget, name, forecast)
+    request, everybody = b"", source
+    if leave_out:
+        source, request = _with_budget_left(source, mechanism, budget, ledger, name)
+    plan = planned(source, mechanism, budget, name, forecast, source is not everybody)
     data, cost = certified.publishable_data(source), plan.cost
     description = " by ".join(dict.fromkeys((mechanism.main_task.label, mechanism.label)))
-    receipt = charge(plan, source, cost.certified, cost.rho, ledger, description, total,
-                     same_people)
+    receipt = charge(plan, source, charge_of(cost), ledger, description, total, same_people,
+                     request)
     if receipt.state == "charged":
         ledger.store(receipt, _noised_messages(data, source, mechanism, cost, ledger, receipt))
     return again(ledger, receipt.release_id)
 
 
-def charge(plan: ReleasePlan, source: Source[Data], cost: Budget, rho: float, ledger: Ledger,
-           description: str, total: Budget | None, same_people: bool | None) -> Receipt:
+def charge_of(cost: ReleaseCost) -> Charge:
+    """What the ledger adds up of a release, for the people of the site whom it costs most."""
+    return Charge(cost.certified, mu_of_spends(cost.certified_spends), cost.rho)
+
+
+def charge(plan: ReleasePlan, source: Source[Data], cost: Charge, ledger: Ledger, description: str,
+           total: Budget | None = None, same_people: bool | None = None, request: bytes = b""
+           ) -> Receipt:
     """Charge a ledger with what a release costs the people of its holder, once for each request.
 
-    Parameters
-    ----------
-    plan : ReleasePlan
-        Of the release.
-    source : Source
-        The holder's data: all of the release, or those of one site.
-    cost : Budget
-        What is certified for these people.
-    rho : float
-        The same as ρ of zCDP.
-    ledger : Ledger
-        Of the holder.
-    description : str
-        What was released, in words.
-    total : Budget, optional
-        That of the people, where this is their first release; see `usual_total`.
-    same_people : bool, optional
-        What the holder says where they seem to be in the ledger already (`Ledger.charge`).
+    The source is all of the release, or the data of one site; the request is that of the plan and
+    these data by default. Other arguments are as for `Ledger.charge`.
 
     Raises
     ------
@@ -230,19 +226,35 @@ def charge(plan: ReleasePlan, source: Source[Data], cost: Budget, rho: float, le
         As `Ledger.charge`, or if the release was charged before and costs more now, so that nothing
         may be drawn under that charge.
     """
-    content, traces, data = content_of(source), source.traces(), certified.publishable_data(source)
-    if total is None and ledger.odometer(content) is None:
-        joins = same_people and ledger.known(content, traces) is not None
-        total = None if joins else usual_total(data.sizes.n_curves)
-    receipt = ledger.charge(content, cost, plan.name, description, total, data.facts, rho, traces,
-                          same_people, plan.to_bytes(), plan.request_of(data))
-    charged = receipt.budget
+    data = certified.publishable_data(source)
+    receipt = ledger.charge(source, cost, plan.name, description, total, same_people,
+                            plan.to_bytes(), request or plan.request_of(data))
+    charged, asked = Loss.of(receipt.budget), Loss.of(cost.budget)
     if receipt.state in ("charged", "under way") and (
-            ceiled(cost.epsilon) > ceiled(charged.epsilon) or cost.delta > charged.delta):
+            asked.epsilon > charged.epsilon or asked.delta > charged.delta):
         raise InputError("This release was charged by another version of this program, which asked "
                          "less for it.", field="name",
                          hint="Use that version, or publish under another name.")
     return receipt
+
+
+def _with_budget_left(source: Source[Data], mechanism: Mechanism, budget: Budget, ledger: Ledger,
+                      name: str) -> tuple[Source[Data], bytes]:
+    """Leave out the people who have less left than a release costs, and name the whole request.
+
+    The same request once more is about the same people as when it was charged.
+    """
+    data = certified.publishable_data(source)
+    request = _leaving_out(planned(source, mechanism, budget, name).request_of(data))
+    earlier = ledger.asked_before(request)
+    if earlier is not None:
+        return source.without(~ledger.members(earlier, source)), request
+    charge = charge_of(release_cost(source, mechanism, budget))
+    exhausted = ledger.standing_of(source, in_order=True).without_room(charge)
+    if exhausted.all():
+        raise InputError(f"None of these {source.facts.people} has as much left as this release "
+                         "costs.", field="exhausted", hint="Lower ε.")
+    return source.without(exhausted) if exhausted.any() else source, request
 
 
 def again(ledger: Ledger, release_id: str) -> Published:
@@ -267,32 +279,23 @@ def again(ledger: Ledger, release_id: str) -> Published:
 
 
 def asked_before(source: Source[Data], mechanism: Mechanism, budget: Budget, ledger: Ledger,
-                 name: str) -> Receipt | None:
-    """The charge of the same release, so that it costs nothing to ask once more.
+                 name: str, leave_out: bool = False) -> Receipt | None:
+    """The charge of the same release, so that it costs nothing to ask once more; else None.
 
-    Parameters
-    ----------
-    source, mechanism, budget, ledger, name
-        As for `publish`.
-
-    Returns
-    -------
-    Receipt or None
-        None if it was not asked for before.
+    Arguments are as for `publish`.
     """
-    plan = planned(source, mechanism, budget, name)
-    data = certified.publishable_data(source)
-    return ledger.asked_before(content_of(source), plan.request_of(data))
+    request = planned(source, mechanism, budget, name).request_of(
+        certified.publishable_data(source))
+    return ledger.asked_before(_leaving_out(request) if leave_out else request)
+
+
+def _leaving_out(request: bytes) -> bytes:
+    return hashlib.sha256(b"leave out" + request).digest()
 
 
 def planned(source: Source[Data], mechanism: Mechanism, budget: Budget, name: str,
-            forecast: Forecast | None = None) -> ReleasePlan:
-    """All that is public of a release, before anything is charged.
-
-    Parameters
-    ----------
-    source, mechanism, budget, name, forecast
-        As for `publish`.
+            forecast: Forecast | None = None, is_without_exhausted: bool = False) -> ReleasePlan:
+    """All that is public of a release, before anything is charged; arguments as for `publish`.
 
     Raises
     ------
@@ -303,7 +306,7 @@ def planned(source: Source[Data], mechanism: Mechanism, budget: Budget, name: st
     certified.check_finite(budget)
     _check_variables(mechanism, source.facts)
     return ReleasePlan.of(source, mechanism, budget, name, unit_of(source, mechanism),
-                   _request(source, mechanism, budget, name), forecast)
+                   _request(source, mechanism, budget, name), forecast, is_without_exhausted)
 
 
 def _noised_messages(data: Data, source: Source[Data], mechanism: Mechanism, cost: ReleaseCost,
@@ -341,7 +344,7 @@ def assemble(plan: ReleasePlan, messages: Mapping[Key, Array], receipt: Receipt)
     functions = _functions(estimate, mechanism, data, cost, axes)
     return Published(
         name=plan.name, at=receipt.at, title=f"{mechanism.main_task.label}, released",
-        axis=axes.across, value=axes.up, functions=functions, odometer=receipt.odometer,
+        axis=axes.across, value=axes.up, functions=functions, standing=receipt.standing,
         cost=cost, facts=data.facts, sizes=data.sizes, release_id=receipt.release_id,
         request=_with_facts(plan.plain["request"], data.facts, mechanism),
         card=card_of(plan, receipt, estimate, functions), forecast=plan.forecast)
@@ -354,22 +357,6 @@ def _functions(estimate: Estimate, mechanism: Mechanism, data: Data, cost: Relea
     if isinstance(mechanism, PercentileCurves):
         return released_percentiles(estimate, mechanism, data, cost, axes)
     return functions_of(estimate, mechanism, data, cost, axes)
-
-
-def usual_total(n: int) -> Budget:
-    """ε = 3, and for δ a tenth of 1/n, beyond which it is large (`engine.privacy.failure`).
-
-    Parameters
-    ----------
-    n : int
-        People in the data.
-
-    Examples
-    --------
-    >>> usual_total(1000)
-    Budget(epsilon=3.0, delta=0.0001)
-    """
-    return Budget(DEFAULT_TOTAL, large_delta(n))
 
 
 def _check_variables(mechanism: Mechanism, facts: PublicFacts) -> None:

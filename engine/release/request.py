@@ -21,6 +21,9 @@ with "times": "header" to confirm that those in the header of a wide table are p
 A budget without "delta" has that of all pages: 1/n² for n people in the file, and 0 where the
 method needs none.
 
+Where people have less budget left than a release costs, it is refused; with "exhausted": "leave
+out" it is published about the others, and its card says so.
+
 A scenario file with a "source" in place of "data" will do, too; its seed, its axes and its numbers
 of repeats and draws are not looked at, and the budget is that of "budgets". For a density "data"
 has "features" in place of "columns":
@@ -78,7 +81,7 @@ from engine.uploads.source import UploadedData
 from engine.uploads.tables import Table
 
 _KEYS = ("version", "name", "source", "data", "mechanism", "budgets", "repeats", "draws", "seed",
-         "axes")
+         "axes", "exhausted")
 
 
 @dataclass(frozen=True)
@@ -97,6 +100,8 @@ class Request:
         Of the release; may be empty, and is then asked for.
     site_like : str
         A column of the file that may name sites and has no role; else empty.
+    leave_out : bool
+        True to publish about the others where people have too little budget left.
     """
 
     source: Source[Data]
@@ -104,6 +109,7 @@ class Request:
     budget: Budget
     name: str = ""
     site_like: str = ""
+    leave_out: bool = False
 
 
 def from_json(text: str, folder: Path) -> tuple[Request, ...]:
@@ -133,9 +139,11 @@ def from_json(text: str, folder: Path) -> tuple[Request, ...]:
     name = plain.get("name", "")
     if not isinstance(name, str):
         raise InputError("“name” must be text.", field="name")
+    leave_out = _leaves_out(plain)
     if "data" not in plain:
-        source, mechanism, budgets = parsing.parsed(plain)
-        return (Request(source, mechanism, _single_budget(budgets), name),)
+        source, mechanism, budgets = parsing.parsed({
+            key: value for key, value in plain.items() if key != "exhausted"})
+        return (Request(source, mechanism, _single_budget(budgets), name, leave_out=leave_out),)
     if "axes" in plain:
         raise InputError("One release has one budget; it has no “axes”.", field="axes",
                          hint="Leave them out, or state a budget in “budgets”.")
@@ -149,12 +157,20 @@ def from_json(text: str, folder: Path) -> tuple[Request, ...]:
     usual = mechanism.delta(source.sizes.n_curves).value  # of groups, too: it goes by all people
     budget = _single_budget(parsing.budgets_of(plain, 1, usual))
     if not isinstance(source, Upload):
-        return (Request(source, mechanism, budget, name, sites),)
+        return (Request(source, mechanism, budget, name, sites, leave_out),)
     stated, names = groups.in_request(plain["data"], name)
     if stated is None:
-        return (Request(source, mechanism, budget, name, sites),)
+        return (Request(source, mechanism, budget, name, sites, leave_out),)
     return tuple(Request(stated.people(source, group), mechanism, budget,
-                         stated.release_name(group), sites) for group in names)
+                         stated.release_name(group), sites, leave_out) for group in names)
+
+
+def _leaves_out(plain: Mapping[str, Any]) -> bool:
+    """What becomes of people with too little budget left: the release is refused by default."""
+    if plain.get("exhausted", "leave out") != "leave out":
+        raise InputError("“exhausted” can only be “leave out”.", field="exhausted",
+                         hint="Without it a release is refused where people have too little left.")
+    return "exhausted" in plain
 
 
 def to_plain(source: Source[Data], mechanism: Mechanism, budget: Budget,

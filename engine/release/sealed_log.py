@@ -2,24 +2,22 @@
 
 Seals
 -----
-Entry k has the seal HMAC(key, seal of entry k − 1, k, text of entry k), and the key stands in the
-same file. Whatever is changed, taken out or put in by other means than this module breaks the
-seals from there on, and a broken log can be neither read nor added to. What entries refer to, such
-as noised messages, is kept beside them under its digest and checked with them. This notices every
-edit by somebody who does not look for the key. Who does can seal a false log anew, and who deletes
-the last entries leaves the others sealed: both are noticed by the witness.
+Entry k has the seal HMAC(key, seal of entry k − 1, k, text of entry k); the key is in a file of its
+own (`engine.release.key_file`). Whatever is changed, taken out or put in by somebody without the
+key breaks the seals from there on, and a broken log can be neither read nor added to. What entries
+refer to, such as noised messages, is kept beside them under its digest, and checked when it is
+used. Who deletes the last entries leaves the others sealed: the witness notices that.
 
 Witness
 -------
 A second file, of plain text, gets one line for everything that is final (`FINAL`): a charge, a
-message or a release that was drawn, a repair (see `engine.release.witness`). Put it where the
+message or a release that was drawn, a lower total (see `engine.release.witness`). Put it where the
 ledger's own backups and accidents do not reach it, best on a medium that can only be appended to.
-The log must contain every line of the witness, and come to no less than any of them says was spent:
-a log that was rolled back to an older copy, deleted, replaced or sealed anew does not, and refuses.
-The other way round, a line that the witness lacks is added to it before anything else is written,
-because a process can be killed between the two files. So there is never more than one, and a
-witness that lacks more was deleted, cut or exchanged: then, too, nothing is read or spent until it
-is put back or repaired.
+The log must contain every line of the witness: a log that was rolled back to an older copy, deleted
+or replaced does not, and refuses. The other way round, a line that the witness lacks is added to it
+before anything else is written, because a process can be killed between the two files. So there is
+never more than one, and a witness that lacks more was deleted, cut or exchanged: then, too, nothing
+is read or spent until it is put back or completed.
 
 Readers look at the witness first, at the log after it, and at the witness again, so that a line in
 between is no alarm. Whoever can undo both files at once, to the same moment or to nothing, undoes
@@ -32,41 +30,28 @@ import errno
 import hashlib
 import hmac
 import json
-import math
-import secrets
 import sqlite3
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from engine.core.errors import InputError
-from engine.release import ledger_file, witness
+from engine.release import key_file, ledger_file, witness
 from engine.release.ledger_file import WHAT_TO_DO, Damaged, changed
-from engine.release.witness import Spent, Witness
+from engine.release.witness import Stated, Witness
 
-FINAL = ("release", "part", "drawn", "closed", "repair")  # kinds of entries that the witness lists
-_MAX = 10**18  # billionths of ε
+FINAL = ("release", "part", "drawn", "closed", "lower", "rebuilt")  # what the witness lists
 
 
 @dataclass(frozen=True)
 class Sealed:
-    """One entry of the log.
+    """One entry of the log."""
 
-    Parameters
-    ----------
-    number : int
-        From 1 on.
-    entry : mapping
-        Plain values; "kind" says which.
-    seal : bytes
-        32 of them, over all entries so far.
-    """
-
-    number: int
-    entry: Mapping[str, Any]
-    seal: bytes
+    number: int  # from 1 on
+    entry: Mapping[str, Any]  # plain values; "kind" says which
+    seal: bytes  # 32 of them, over all entries so far
 
     @property
     def name(self) -> tuple[int, str]:
@@ -75,35 +60,37 @@ class Sealed:
 
 
 class OpenLog:
-    """The log while its file is open: the entries so far, the keys, and how to add one.
-
-    Parameters
-    ----------
-    file : sqlite3.Connection
-        To a ledger of this version.
+    """The log while its file is open: the entries so far, the key, and how to add one.
 
     Raises
     ------
     InputError
-        If it has no keys.
+        If its key is not on this machine.
     """
 
     def __init__(self, file: sqlite3.Connection) -> None:
         self._file = file
         facts = dict(file.execute("SELECT name, value FROM facts").fetchall())
-        key, salt = facts.get("key"), facts.get("salt")
-        if not (isinstance(key, bytes) and isinstance(salt, bytes)):
+        self._check, self.salt = facts.get("check"), facts.get("salt", b"")
+        if not isinstance(self._check, str) or not isinstance(self.salt, bytes):
             raise changed()
-        self.key, self.salt = key, salt
+        key = key_file.key_for(self._check)
+        if key is None:
+            raise Damaged(
+                "The key of this ledger is not on this machine, so nobody in it is known.",
+                field="key", hint="Nothing was published. Put the key file back. If it is lost, "
+                "“python -m engine ledger rebuild” makes a ledger in which every earlier release "
+                "counts for everybody.")
+        self.key = key
         self.entries: list[Sealed] = []
 
     def read(self) -> None:
-        """Read all entries, as they stand at this moment, and check what they refer to.
+        """Read all entries, as they stand at this moment.
 
         Raises
         ------
         InputError
-            If a seal is broken, an entry is none, or something it refers to is missing or changed.
+            If a seal is broken, or an entry is none.
         """
         self.entries, seal = [], b""
         rows = self._file.execute("SELECT number, entry, seal FROM log ORDER BY number")
@@ -113,22 +100,16 @@ class OpenLog:
             seal = sealed(self.key, seal, expected, text)
             if number != expected or not hmac.compare_digest(seal, stored):
                 raise changed()
-            self.entries.append(Sealed(number, checked_entry(text), seal))
-        if not self.entries or self.entries[0].entry.get("salt") != digest(self.salt):
+            self.entries.append(Sealed(number, parsed(text), seal))
+        if not self.entries or self.entries[0].entry.get("salt") not in (None, digest(self.salt)):
             raise changed()
-        there = dict(self._file.execute("SELECT digest, content FROM kept").fetchall())
-        for name in {name for logged in self.entries for name in _referred(logged.entry)}:
-            if not (isinstance(there.get(name), bytes) and digest(there[name]) == name):
-                raise changed()
+
+    def keyed(self, content: bytes) -> str:
+        """A digest under the key of the ledger."""
+        return key_file.keyed(self.key, content)
 
     def add(self, **entry: Any) -> int:
-        """Add an entry and return its number; whoever has it open decides when it is on disk.
-
-        Parameters
-        ----------
-        **entry : object
-            Plain values; `kind` says which.
-        """
+        """Add an entry of plain values and return its number; on disk when its transaction is."""
         text = json.dumps(entry, ensure_ascii=False, sort_keys=True, allow_nan=False)
         last = self.entries[-1] if self.entries else Sealed(0, {}, b"")
         seal = sealed(self.key, last.seal, last.number + 1, text)
@@ -137,24 +118,13 @@ class OpenLog:
         return last.number + 1
 
     def keep(self, content: bytes) -> str:
-        """Keep something beside the log and return the digest by which an entry names it.
-
-        Parameters
-        ----------
-        content : bytes
-            A plan, noised messages, or hashes of people.
-        """
+        """Keep something beside the log and return the digest by which an entry names it."""
         name = digest(content)
         self._file.execute("INSERT OR IGNORE INTO kept VALUES (?, ?)", (name, content))
         return name
 
     def content(self, name: str) -> bytes:
-        """What is kept under that digest.
-
-        Parameters
-        ----------
-        name : str
-            From `keep`.
+        """Read what is kept under that digest.
 
         Raises
         ------
@@ -174,8 +144,6 @@ class SealedLog:
     ----------
     path, beside : Path
         Of the log and of its witness.
-    covers : callable
-        Whether entries come to no less than any line of the witness says was spent.
 
     Raises
     ------
@@ -184,9 +152,8 @@ class SealedLog:
         means, or if log and witness do not belong together.
     """
 
-    def __init__(self, path: Path, beside: Path,
-                 covers: Callable[[Sequence[Sealed], Witness], bool] = lambda *_: True) -> None:
-        self.path, self.witness, self._covers = path, beside, covers
+    def __init__(self, path: Path, beside: Path) -> None:
+        self.path, self.witness = path, beside
 
     def exists(self) -> bool:
         """Whether there is a log; without one there must be nothing in a witness either."""
@@ -254,23 +221,14 @@ class SealedLog:
     # -- the witness --------------------------------------------------------------------------
 
     def _check_contains(self, log: OpenLog, witnessed: Witness) -> None:
-        """Every line names an entry, if only one from before a repair, and no total is below it."""
+        """Every line names an entry, if only one from before the ledger was rebuilt."""
         settled = {(number, seal) for logged in log.entries
-                   if logged.entry["kind"] == "repair" and logged.name in witnessed.names
-                   for number, seal in logged.entry["settled"]}
+                   for number, seal in logged.entry.get("settled", ())}
         if witnessed.names - settled - {logged.name for logged in log.entries}:
-            raise _behind()
-        if not self._covers(log.entries, witnessed):
             raise _behind()
 
     def is_witnessed(self, log: OpenLog) -> bool:
-        """Whether everything final stands in the witness.
-
-        Parameters
-        ----------
-        log : OpenLog
-            That was read.
-        """
+        """True if everything final stands in the witness."""
         return not unseen(log, witness.read(self.witness))
 
     def _catch_up(self, log: OpenLog) -> None:
@@ -281,51 +239,35 @@ class SealedLog:
 
 
 def line_for(logged: Sealed) -> str:
-    """The line of the witness for a final entry.
-
-    Parameters
-    ----------
-    logged : Sealed
-        Of a kind in `FINAL`.
-    """
+    """Write the line of the witness for a final entry."""
     entry = logged.entry
-    (epsilon, delta), (total_epsilon, total_delta) = entry["spent"], entry.get("total",
-                                                                               entry["spent"])
-    return witness.line(logged.number, logged.seal, entry["at"], entry["kind"], Spent(
-        entry["label"], epsilon, delta, total_epsilon, total_delta, tuple(entry.get("joined", ())),
-        entry.get("data_set", "")), entry["id"])
+    return witness.line(logged.number, logged.seal, Stated(
+        entry["at"], entry["kind"], entry["epsilon"], entry["delta"], entry["mu_squared"],
+        tuple(entry["sets"]), entry["total"][0], entry["total"][1], entry["id"]))
 
 
 def unseen(log: OpenLog, witnessed: Witness) -> list[Sealed]:
-    """Final entries that have no line, in order; what a repair took over has those it had.
-
-    Parameters
-    ----------
-    log : OpenLog
-        That was read.
-    witnessed : Witness
-        All lines of its witness.
-    """
+    """List final entries without a line, in order; those of earlier ledgers have old ones."""
     names = witnessed.names
-    begun = max((logged.number for logged in log.entries if logged.entry["kind"] == "repair"),
-                default=0)
+    begun = _last(log, "format", "rebuilt")
     return [logged for logged in log.entries if logged.entry["kind"] in FINAL
             and logged.name not in names
-            and (logged.number > begun or logged.entry["kind"] == "repair")]
+            and (logged.number > begun or logged.entry["kind"] == "rebuilt")]
+
+
+def _last(log: OpenLog, *kinds: str) -> int:
+    return max((logged.number for logged in log.entries if logged.entry["kind"] in kinds),
+               default=0)
 
 
 def _check_complete(log: OpenLog, witnessed: Witness) -> None:
     """Only the last final entry may lack its line, and what was there before a new beginning."""
-    exempt = max((logged.number for logged in log.entries
-                  if logged.entry["kind"] in ("format", "repair")),
-                 default=0)
-    last = max((logged.number for logged in log.entries if logged.entry["kind"] in FINAL),
-               default=0)
+    exempt, last = _last(log, "format", "taken over", "joined", "rebuilt"), _last(log, *FINAL)
     if any(exempt < logged.number < last for logged in unseen(log, witnessed)):
         raise Damaged(
             "The witness of the ledger lacks lines that were written to it: it was deleted, cut or "
             "exchanged.", field="witness", hint="Nothing was published. Put it back. If it is "
-            "lost, “python -m engine ledger repair” writes it anew from the ledger.")
+            "lost, “python -m engine ledger rebuild” writes it anew from the ledger.")
 
 
 def _behind() -> Damaged:
@@ -370,57 +312,18 @@ def _refusal(problem: Exception) -> InputError:
 
 
 def sealed(key: bytes, before: bytes, number: int, text: str) -> bytes:
-    """The seal of an entry after another with the seal `before`.
-
-    Parameters
-    ----------
-    key : bytes
-        Of this ledger.
-    before : bytes
-        Empty for the first entry.
-    number : int
-        Of the entry.
-    text : str
-        The entry as it is stored.
-
-    Returns
-    -------
-    bytes
-        HMAC-SHA256.
-    """
+    """Seal an entry as it is stored, after another with the seal `before` (HMAC-SHA256)."""
     content = text.encode(errors="surrogatepass")
     return hmac.digest(key, before + number.to_bytes(8, "big") + content, "sha256")
 
 
 def digest(content: bytes) -> str:
-    """The name of what is kept beside the log.
-
-    Parameters
-    ----------
-    content : bytes
-        Of any length.
-
-    Returns
-    -------
-    str
-        64 hexadecimal digits (SHA-256).
-    """
+    """Name what is kept beside the log (SHA-256)."""
     return hashlib.sha256(content).hexdigest()
 
 
-def _referred(entry: Mapping[str, Any]) -> list[str]:
-    """Digests of what an entry of any kind refers to."""
-    people = [name for _, name in entry.get("people", {}).values()]
-    return people + [entry[name] for name in ("plan", "messages") if entry.get(name)]
-
-
-def checked_entry(text: str) -> dict[str, Any]:
-    """An entry as plain values of the kinds that its readers rely on.
-
-    Parameters
-    ----------
-    text : str
-        As it is stored.
+def parsed(text: str) -> dict[str, Any]:
+    """Read an entry as plain values.
 
     Raises
     ------
@@ -429,92 +332,19 @@ def checked_entry(text: str) -> dict[str, Any]:
     """
     try:
         entry = json.loads(text)
-        is_one = isinstance(entry, dict) and _FORMS[entry["kind"]](entry)
-    except (ValueError, KeyError, TypeError, IndexError, RecursionError):
-        is_one = False
-    if not is_one:
+    except (ValueError, RecursionError):
+        entry = None
+    if not isinstance(entry, dict) or not isinstance(entry.get("kind"), str):
         raise changed()
-    return dict(entry)
+    return entry
 
 
-def _is_cost(pair: Any) -> bool:
-    return (isinstance(pair, list) and len(pair) == 2 and _is_whole(pair[0]) and _is_real(pair[1]))
-
-
-def _is_whole(value: Any) -> bool:
-    return isinstance(value, int) and not isinstance(value, bool) and 0 <= value <= _MAX
-
-
-def _is_real(value: Any) -> bool:
-    return (isinstance(value, int | float) and not isinstance(value, bool)
-            and math.isfinite(value) and value >= 0)
-
-
-def _are_texts(values: Sequence[Any]) -> bool:
-    return all(isinstance(value, str) for value in values)
-
-
-def _is_text_list(value: Any) -> bool:
-    return isinstance(value, list) and _are_texts(value)
-
-
-def _are_people(value: Any) -> bool:
-    return isinstance(value, dict) and all(
-        isinstance(pair, list) and len(pair) == 2 and _is_whole(pair[0])
-        and isinstance(pair[1], str) for pair in value.values())
-
-
-def _is_release(e: dict[str, Any]) -> bool:
-    return (_are_texts([e["data_set"], e["at"], e["label"], e["id"], e["name"], e["what"]])
-            and _is_cost([e["epsilon"], e["delta"]]) and _is_cost(e["spent"])
-            and (e["rho"] is None or _is_real(e["rho"]))
-            and _are_texts([e.get("plan") or "", e.get("request") or ""])
-            and _is_cost(e.get("total", e["spent"])) and _is_text_list(e.get("joined", [])))
-
-
-def _is_end(e: dict[str, Any]) -> bool:
-    return (_is_whole(e["release"]) and _are_texts([e["at"], e["label"], e["id"]])
-            and _is_cost(e["spent"]) and _are_texts([e.get("messages") or ""])
-            and _is_cost(e.get("total", e["spent"])) and _is_text_list(e.get("joined", [])))
-
-
-_FORMS: dict[str, Callable[[dict[str, Any]], bool]] = {
-    "start": lambda e: isinstance(e["salt"], str),
-    "format": lambda e: _is_whole(e["version"]),
-    "data set": lambda e: (_are_texts([e["data_set"], e["label"]]) and _is_cost(e["total"])
-                           and (e["tight_delta"] is None or _is_real(e["tight_delta"]))
-                           and _are_people(e["people"])),
-    "copy": lambda e: (isinstance(e["data_set"], str) and bool(e["of"]) and _is_text_list(e["of"])
-                       and _are_people(e["people"])),
-    "joined": lambda e: bool(e["of"]) and _is_text_list(e["of"]),
-    "people": lambda e: isinstance(e["data_set"], str) and _are_people(e["people"]),
-    "total": lambda e: isinstance(e["label"], str) and _is_cost(e["total"]),
-    "release": _is_release,
-    "finished": lambda e: _is_whole(e["release"]),
-    "drawn": _is_end, "closed": _is_end,
-    "part": lambda e: _is_end(e) and _is_whole(e["position"]) and bool(e["messages"]),
-    "lost": lambda e: isinstance(e["label"], str) and _is_cost([e["epsilon"], e["delta"]]),
-    "unknown": lambda e: isinstance(e["label"], str),
-    "repair": lambda e: (_are_texts([e["at"], e["label"], e["id"]]) and _is_cost(e["spent"])
-                         and isinstance(e["settled"], list) and all(
-                             _is_whole(pair[0]) and isinstance(pair[1], str) and len(pair) == 2
-                             for pair in e["settled"]))}
-
-
-# -- beginnings, and files of earlier versions ----------------------------------------------------
-
-
-def begin(file: sqlite3.Connection) -> OpenLog:
-    """The log of a new ledger, with its keys and its first entry.
-
-    Parameters
-    ----------
-    file : sqlite3.Connection
-        To a ledger that has its tables and nothing else.
-    """
-    ledger_file.new_keys(file)
+def begin(file: sqlite3.Connection, key: bytes | None = None) -> OpenLog:
+    """Begin the log of a new ledger with the check value of a key, by default that of new ones."""
+    key = key or key_file.own_key()
+    file.execute("INSERT INTO facts VALUES ('check', ?)", (key_file.check_value(key),))
     log = OpenLog(file)
-    log.add(kind="start", salt=digest(log.salt))
+    log.add(kind="start", version=ledger_file.VERSION)
     return log
 
 
@@ -522,67 +352,11 @@ def _take_over(file: sqlite3.Connection) -> None:
     """Make a ledger of an earlier version one of this; another process may do the same."""
     if file.execute("PRAGMA user_version").fetchone()[0] == ledger_file.VERSION:
         return
+    from engine.release import earlier_ledgers  # on first use: it reads plans
+
     file.execute("BEGIN IMMEDIATE")
-    version = file.execute("PRAGMA user_version").fetchone()[0]
-    if version < ledger_file.VERSION:  # not yet by another
-        if version == 3:
-            file.execute("ALTER TABLE sketches RENAME TO kept")
-            file.execute("ALTER TABLE kept RENAME COLUMN hashes TO content")
-            log = OpenLog(file)
-            log.read()
-        else:
-            log = _from_tables(file)
-        log.add(kind="format", version=ledger_file.VERSION)
+    if file.execute("PRAGMA user_version").fetchone()[0] < ledger_file.VERSION:
+        earlier_ledgers.take_over(file)
         file.execute(f"PRAGMA application_id = {ledger_file.APPLICATION}")
         file.execute(f"PRAGMA user_version = {ledger_file.VERSION}")
     file.execute("COMMIT")
-
-
-def _from_tables(file: sqlite3.Connection) -> OpenLog:
-    """Data sets and releases of the versions without seals, in their order, as entries.
-
-    Every data set has a total of its own, as it had; of its people nothing was kept.
-    """
-    for statement in ledger_file.SCHEMA.split(";"):
-        if "TABLE facts" not in statement:
-            file.execute(statement)
-    salts = [value for name, value in file.execute("SELECT name, value FROM facts")
-             if name == "salt"]
-    if len(salts) != 1 or not isinstance(salts[0], bytes):
-        raise changed()  # a new salt would know no data again
-    log = begin(file)
-    try:
-        _take_over_rows(file, log)
-    except (KeyError, TypeError, ValueError):
-        raise changed() from None
-    for logged in log.entries:
-        checked_entry(json.dumps(logged.entry))
-    file.execute("DROP TABLE releases")
-    file.execute("DROP TABLE data_sets")
-    return log
-
-
-def _take_over_rows(file: sqlite3.Connection, log: OpenLog) -> None:
-    spent: dict[str, list[float]] = {}
-    labels: dict[str, str] = {}
-    for row in _rows(file, "data_sets", "rowid"):
-        labels[row["fingerprint"]] = row["label"]
-        log.add(kind="data set", data_set=row["fingerprint"], label=row["label"], people={},
-                total=[row["total_epsilon"], row["total_delta"]],
-                tight_delta=row.get("tight_delta"))
-    for row in _rows(file, "releases", "id"):
-        total = spent.setdefault(row["fingerprint"], [0, 0.0])
-        total[0] += row["epsilon"]
-        total[1] += row["delta"]
-        number = log.add(kind="release", data_set=row["fingerprint"], at=row["at"],
-                         label=labels[row["fingerprint"]], id=secrets.token_hex(8),
-                         name=row["name"], what=row["what"], epsilon=row["epsilon"],
-                         delta=row["delta"], rho=row.get("rho"), spent=list(total))
-        if row["is_finished"]:
-            log.add(kind="finished", release=number)
-
-
-def _rows(file: sqlite3.Connection, table: str, order: str) -> list[dict[str, Any]]:
-    result = file.execute(f"SELECT * FROM {table} ORDER BY {order}")
-    names = [column[0] for column in result.description]
-    return [dict(zip(names, row, strict=True)) for row in result.fetchall()]

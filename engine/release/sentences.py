@@ -16,10 +16,12 @@ from engine.mechanisms import Mechanism
 from engine.noise.shares import Shares
 from engine.privacy import risk
 from engine.privacy.failure import Delta
-from engine.release.books import Entry, Odometer
+from engine.privacy.filters import Filter
+from engine.release.books import Charge, Entry
 from engine.release.certified import ReleaseCost
-from engine.release.ledger import DEFAULT_TOTAL, Known, Receipt
+from engine.release.ledger import DEFAULT_TOTAL, Receipt
 from engine.release.plan import Forecast
+from engine.release.standing import Standing
 from engine.release.uncertainty import STAIRCASE, ReleasedBand, Uncertainty
 from engine.sources import Source
 
@@ -37,29 +39,15 @@ def budget_words(budget: Budget) -> str:
     return f"ε = {budget.epsilon:g}" + ("" if budget.is_pure else f", δ = {small(budget.delta)}")
 
 
-def before(source: Source[Data], mechanism: Mechanism, cost: ReleaseCost, odometer: Odometer | None,
-           known: Known | None = None) -> list[str]:
-    """What a release would cost, before anything is charged.
-
-    Parameters
-    ----------
-    source : Source
-        What would be published.
-    mechanism : Mechanism
-        By which.
-    cost : ReleaseCost
-        What it would cost.
-    odometer : Odometer or None
-        What was spent on the same people; None if nothing was.
-    known : Known, optional
-        Where people of data that are new to the ledger seem to be in it already.
-    """
+def before(source: Source[Data], mechanism: Mechanism, cost: ReleaseCost, standing: Standing
+           ) -> list[str]:
+    """Say what a release would cost, before anything is charged."""
     facts, n = source.facts, source.sizes.n_curves
     return [f"{mechanism.label} of {whole(n)} {facts.people}: {facts.name}.",
             *(escape(sentence) for sentence in credited(facts)),
             certified(cost), *filter(None, [large_delta(cost, n)]), odds(facts, cost),
             odds_why(risk.of_ledger(cost.certified_spends)),
-            left(facts, odometer) if known is None else known_people(known, facts),
+            left(facts, standing), *filter(None, [by_curve(facts, standing)]),
             f"Bounds come from: {facts.origin}."]
 
 
@@ -107,45 +95,38 @@ def odds(facts: PublicFacts, cost: ReleaseCost) -> str:
                      cost.certified_spends[0].unit.noun)
 
 
-def left(facts: PublicFacts, odometer: Odometer | None) -> str:
-    """What is left of the total of a data set: its odometer in a line.
-
-    Parameters
-    ----------
-    facts : PublicFacts
-        The noun for several persons.
-    odometer : Odometer or None
-        What was spent on them; None if nothing was.
-    """
-    if odometer is None:
-        return f"Nothing about these {escape(facts.people)} has been published yet."
-    return (f"Left for these {escape(facts.people)}: **ε = {_epsilon(max(odometer.left, 0.0))} of "
-            f"{_epsilon(odometer.total.epsilon)}**.")
-
-
-def after(facts: PublicFacts, odometer: Odometer) -> str:
-    """What has been spent in all.
-
-    Parameters
-    ----------
-    facts : PublicFacts
-        The nouns for one person and for several.
-    odometer : Odometer
-        With the last release.
-    """
-    total = (f"Total for one {escape(facts.person)} so far: **ε = "
-             f"{_epsilon(odometer.spent_epsilon)}"
-             f"**, δ = {small(odometer.spent_delta)}, by adding up.")
-    return " ".join(filter(None, (total, left(facts, odometer), _tighter(odometer))))
+def left(facts: PublicFacts, standing: Standing) -> str:
+    """Say what people have left: all of them, where they differ, and the person with least."""
+    if not standing.is_known:
+        return "Nobody in this file is known to this ledger."
+    total = max(share.total.epsilon for share in standing.shares)
+    rows = standing.rows()
+    least = (f"Left for the person with least: **ε = {_epsilon(standing.least.left)} of "
+             f"{_epsilon(standing.least.total.epsilon)}**.")
+    if len(rows) == 1:
+        return least
+    each = "; ".join(f"{whole(people)} have " + (
+        f"all of ε = {_epsilon(total)} left" if remains == total else
+        f"ε = {_epsilon(remains)} left") for people, _, remains in rows)
+    return f"{whole(standing.people)} {escape(facts.people)}: {each}. {least}"
 
 
-def _tighter(odometer: Odometer) -> str:
-    """What all releases cost by their ρ's, where that is less than their sum; else empty."""
-    if odometer.tight is None or odometer.tight.epsilon >= odometer.spent_epsilon:
+def by_curve(facts: PublicFacts, standing: Standing) -> str:
+    """Say how many people are known by their curve alone; else empty. For the holder alone."""
+    if not standing.n_by_content:
         return ""
-    return (f"By tighter accounting all of them together cost **ε = "
-            f"{_up(odometer.tight.epsilon)}** at "
-            f"δ = {small(odometer.tight.delta)} at most; the limit goes by the sum.")
+    return (f"**{whole(standing.n_by_content)} {escape(facts.people)} have the curve of somebody "
+            "released before under other ids.** They count as the same people, unless you state "
+            "that they are others, which the ledger records.")
+
+
+def after(facts: PublicFacts, standing: Standing | None) -> str:
+    """Say what has been spent in all, and what is left."""
+    if standing is None or not standing.shares:
+        return ""
+    share = standing.least
+    return (f"Spent by one {escape(facts.person)}, at most: **ε = {_up(share.spent)}**, at a total "
+            f"δ of {small(share.total.delta)}. {left(facts, standing)}")
 
 
 def asked_before(receipt: Receipt) -> str:
@@ -192,7 +173,7 @@ def became(entry: Entry) -> str:
                        "is drawn under this charge",
             "under way": "charged, under way with other sites",
             "unfinished": "charged, not finished", "closed": "charged, lost",
-            "lost": "charged by a repair"}.get(entry.state, "")
+            }.get(entry.state, "")
 
 
 def each_group(facts: PublicFacts, names: Sequence[str]) -> str:
@@ -235,15 +216,10 @@ def confirmations(facts: PublicFacts, cost: ReleaseCost, of_rows: bool = False) 
 
 
 def total_help(facts: PublicFacts) -> str:
-    """What the total is, beside the field that asks for it.
-
-    Parameters
-    ----------
-    facts : PublicFacts
-        The noun for several persons.
-    """
-    return (f"All releases about these {facts.people} may cost this much together. The first one "
-            f"fixes it; later it can only be lowered. Default: {DEFAULT_TOTAL:g}.")
+    """What the total is, beside the field that asks for it."""
+    return (f"All releases about one of these {facts.people} may cost this much together. The "
+            "first release of a ledger fixes its total; later it can only be lowered. Default: "
+            f"{DEFAULT_TOTAL:g}.")
 
 
 def _epsilon(value: float) -> str:
@@ -252,6 +228,8 @@ def _epsilon(value: float) -> str:
 
 def _up(value: float) -> str:
     """Three digits, rounded up: an "at most" number stays true."""
+    if not 0 < value < math.inf:
+        return _epsilon(value)
     step = 10.0 ** (math.floor(math.log10(value)) - 2)
     return _epsilon(math.ceil(value / step - 1e-6) * step)
 
@@ -262,16 +240,16 @@ LIMITS = """
 * **Charged first, and never lost.** The ledger is charged before anything is drawn, and keeps
   what was drawn before anybody sees it. If the server stops in between, the same release under the
   same name is made again, or drawn under its charge; nothing is charged twice.
-* **The total cannot be overrun.** ε and δ of all releases about the same people add up. Data are
-  known by their observations. A copy in which at least half of the people, or of their ids, are
-  the same is noticed, and you are asked whose total it is; a copy in which most of both differ
-  is not.
-* **The ledger is sealed.** Edits of its file are noticed, and a witness file tells when it was
-  emptied, deleted or set back. Then nothing is published until it is put back or repaired, and a
-  repair never lowers what was spent.
-* **Together they cost less than their sum.** The ρ’s of zero-concentrated privacy add, too, and
-  prove a smaller ε. Each release may be chosen after seeing the others, so orders and δ of that
-  proof are fixed beforehand: δ is the square of the first total δ. The sum alone is binding.
+* **No person known to this ledger can lose more than its total.** The ledger keeps the set of
+  people of each release, by keyed hashes of their ids and of telling curves, and adds up what each
+  person lost. Not noticed: other files with ids of another list and no telling curves; rounded or
+  shortened curves with new ids.
+* **Two ways of adding up.** Of many releases ε’s and δ’s add, or squares of μ add. A release is
+  permitted while either sum is within the total, at half of its δ each.
+* **The ledger is sealed.** Its key is in a file of its own: a copy of the ledger alone says nothing
+  about anybody. Edits are noticed, and a witness file tells when it was emptied, deleted or set
+  back. Then nothing is published until it is put back or rebuilt, which never lowers what was
+  spent.
 * **Not covered:** who is in the data, how many people and observations there are, what is true of
   people in general, and how long the computation took.
 * **OpenDP** marks the constructors used here “contrib”: not all of their proofs are reviewed.
@@ -282,19 +260,13 @@ DEMONSTRATION = ("**Nothing is published here:** others may reach this dashboard
                  "is for the holder of the data alone. Start a copy on a machine of your own.")
 
 
-def with_next(odometer: Odometer, cost: ReleaseCost) -> str:
-    """What the total would be after one more release.
-
-    Parameters
-    ----------
-    odometer : Odometer
-        Before it.
-    cost : ReleaseCost
-        What it would cost.
-    """
-    after_it = odometer.spent_epsilon + cost.certified.epsilon
-    return (f"With one more like this: ε = {_epsilon(after_it)} of "
-            f"{_epsilon(odometer.total.epsilon)}.")
+def with_next(standing: Standing, charge: Charge) -> str:
+    """Say what the person with least would have left after one more release."""
+    least = min(max(Filter(share.total).left(share.loss + charge.loss),
+                    Filter(share.total).left(share.loss + charge.loss, 0.0))
+                for share in standing.shares)
+    return (f"After one more like this, the person with least has ε = {_epsilon(least)} of "
+            f"{_epsilon(standing.least.total.epsilon)} left.")
 
 
 def why(cost: ReleaseCost) -> str:
@@ -320,21 +292,11 @@ def why(cost: ReleaseCost) -> str:
             "certified, so a release has slightly more noise than its preview.")
 
 
-def still_missing(is_ticked: bool, name: str, is_answered: bool) -> str:
-    """What the button to publish waits for; empty where nothing is missing.
-
-    Parameters
-    ----------
-    is_ticked : bool
-        Whether the statements are confirmed.
-    name : str
-        Of the release, as typed.
-    is_answered : bool
-        Whether it is said who the people are that seem to be known.
-    """
+def still_missing(is_ticked: bool, name: str) -> str:
+    """Say what the button to publish waits for; empty if nothing is missing."""
     missing = [what for what, is_there in (
-        ("confirm the statements", is_ticked), ("name the release", bool(name.strip())),
-        ("say whether the people are the same", is_answered)) if not is_there]
+        ("confirm the statements", is_ticked), ("name the release", bool(name.strip())))
+        if not is_there]
     return f"To publish: {', '.join(missing)}." if missing else ""
 
 
@@ -518,48 +480,10 @@ def moved(share: float) -> str:
             "bounds and was moved to the nearest one.")
 
 
-def known_people(known: Known, facts: PublicFacts) -> str:
-    """That people of new data seem to be in the ledger already; for their holder alone.
-
-    Parameters
-    ----------
-    known : Known
-        From `Ledger.known`.
-    facts : PublicFacts
-        The noun for several persons.
-    """
-    if known.kind == "repair":
-        return (f"**The ledger was repaired, and it lost whose releases some are.** These "
-                f"{escape(facts.people)} may be the same people. If they are, all counts together, "
-                f"and ε = {_epsilon(max(known.odometer.left, 0.0))} of "
-                f"{_epsilon(known.odometer.total.epsilon)} is left.")
-    by = {"ids": "their ids", "values": "their values", "shapes": "the shapes of their curves"}
-    chance = "Many files count from 1, so other people may have these ids. " * (known.kind == "ids")
-    names = ", ".join(f"“{escape(entry.name)}”" for entry in known.odometer.entries[:3])
-    together = ("Equal observations are no chance: they are the same people, and all releases "
-                "count together" if known.is_certain else
-                "If they are the same, all releases count together")
-    return (f"**About {percent(known.share)} of these {escape(facts.people)} seem to be in the "
-            f"ledger already**, by {by[known.kind]}: {names}. {chance}{together}: ε = "
-            f"{_epsilon(max(known.odometer.left, 0.0))} of "
-            f"{_epsilon(known.odometer.total.epsilon)} is left.")
-
-
 def same_or_others(facts: PublicFacts) -> dict[bool, str]:
-    """What the holder may say then.
-
-    Parameters
-    ----------
-    facts : PublicFacts
-        The noun for several persons.
-
-    Returns
-    -------
-    dict of bool to str
-        Words by what `same_people` is then.
-    """
-    return {True: f"The same {escape(facts.people)}: charge their total",
-            False: f"Other {escape(facts.people)}: nobody is in both"}
+    """What the holder may say of people who are known by their curve alone."""
+    return {True: f"The same {escape(facts.people)}: they are charged together",
+            False: f"Other {escape(facts.people)}: the ledger records that you said so"}
 
 
 def relied_on(shares: Shares) -> str:

@@ -14,9 +14,9 @@ from engine.core.errors import InputError
 from engine.core.plain import checked_object
 from engine.privacy import accounting, risk
 from engine.release import files, published
-from engine.release.books import Odometer
 from engine.release.ledger import Receipt
 from engine.release.published import Published
+from engine.release.standing import Standing
 from engine.sites import messages
 from engine.sites.messages import Message
 from engine.sites.plan import SitePlan
@@ -48,8 +48,7 @@ def released(protocol: Protocol, transcript: Mapping[int, Whole]) -> Published:
                          f"{', '.join(names)}.", field="messages", hint="Wait for them.")
     plan = protocol.plan
     budget = plan.release.cost.certified
-    nobody = Odometer("", budget, 0.0, 0.0, ())  # a centre keeps no ledger
-    receipt = Receipt(0, plan.made, plan.run[:16], budget, nobody, "drawn")
+    receipt = Receipt(0, plan.made, plan.run[:16], budget, Standing(()), "drawn")  # no ledger
     return published.assemble(plan.release, protocol.messages(transcript), receipt)
 
 

@@ -30,7 +30,9 @@ from engine.core.types import Array, Budget, Data
 from engine.noise.shares import CountShares, LatticeShares
 from engine.privacy import accounting
 from engine.release import certified, partial, published
+from engine.release.books import Charge, round_loss
 from engine.release.certified import SiteCost
+from engine.release.earlier_ledgers import mu_of_spends
 from engine.release.ledger import Ledger, Receipt
 from engine.release.plan import messages_to_bytes
 from engine.release.published import Published
@@ -162,11 +164,15 @@ class Site:
             they are the same.
         """
         mechanism = self.plan.mechanism
-        rho = accounting.total_rho(self.plan.certified_spends(self.index))
+        spends = self.plan.certified_spends(self.index)
         description = f"{mechanism.main_task.label} by {mechanism.label}, with other sites"
-        return published.charge(self.plan.release, self.source, self.cost.certified, rho,
-                                self.ledger, description, self.people.total,
-                                self.people.same_people)
+        turns = self.protocol.of_site(self.index)
+        rounds = tuple(round_loss(turn.noise for turn in turns if turn.round == number)
+                       for number in range(self.protocol.n_rounds))
+        charge = Charge(self.cost.certified, mu_of_spends(spends), accounting.total_rho(spends),
+                        rounds)
+        return published.charge(self.plan.release, self.source, charge, self.ledger, description,
+                                self.people.total, self.people.same_people)
 
     def answers(self, received: Sequence[Message]) -> dict[Turn, bytes]:
         """All messages of this site that can be drawn now or were drawn before.
@@ -257,10 +263,10 @@ class Site:
             exact = self.protocol.exact(turn, data, transcript)
             numbers = self._noised(turn, exact, digest)
         except Exception:
-            self.ledger.close(receipt)
+            self.ledger.close(receipt, drawing=turn.round)
             raise
         return partial.store(self.ledger, receipt, turn.position,
-                             bytes.fromhex(digest) + to_bytes(numbers))
+                             bytes.fromhex(digest) + to_bytes(numbers), turn.round)
 
     def _noised(self, turn: Turn, exact: Array, digest: str) -> Whole:
         """A message with its noise; where only sums are read, with a share of it and masked."""

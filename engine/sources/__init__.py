@@ -207,15 +207,19 @@ class Source(Parameterised, Generic[D]):
         return ()
 
     def traces(self) -> Traces:
-        """Texts by which the people of a file are known again; none for public data.
+        """Texts by which the people of real data are known again; nobody of simulated data."""
+        return Traces(0)
 
-        Returns
-        -------
-        mapping of str to tuple of bytes
-            "ids" are those of the file, where it has some; "values" and "shapes" are one for each
-            curve or record. All are as private as the data.
+    def without(self, members: NDArray[np.bool_]) -> Source[D]:
+        """The same data without these people (n,), in the order of the data.
+
+        Raises
+        ------
+        InputError
+            If people cannot be left out of these data.
         """
-        return {}
+        raise InputError("Nobody can be left out of these data.", field="exhausted",
+                         hint="Leave “exhausted” out of the request.")
 
     def recorded(self) -> D:
         """The numbers of real data as they were recorded, beyond the stated bounds too.

@@ -16,6 +16,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from engine.core.identity import Traces
 from engine.core.registry import param
 from engine.core.tasks import MEAN_FUNCTION, PERCENTILE_CURVES
 from engine.core.types import Array, CurveData, DataKind, Design, PublicFacts
@@ -54,6 +55,11 @@ class BundledFile(Source[D]):
     def contents(self) -> Iterable[bytes]:
         """The whole file; see `Source.contents`."""
         return [(DATA / self.file).read_bytes()]
+
+    def traces(self) -> Traces:
+        """The rows of the file by their numbers; see `Source.traces`."""
+        n = self.sizes.n_curves
+        return Traces(n, tuple(f"{row}".encode() for row in range(n)), ids_from=self.file)
 
     def _dealt(self, n_records: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
         """Records are dealt to sites in turn: their places in order of sites, and these sites."""

@@ -9,7 +9,7 @@ import hashlib
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -68,6 +68,19 @@ class Observations:
         for field in fields(self):
             if isinstance(values := getattr(self, field.name), np.ndarray):
                 values.flags.writeable = False
+
+    def only(self, members: NDArray[np.bool_]) -> Self:
+        """Keep these people (n,); sites without any go."""
+        sites, server = np.unique(self.server[members], return_inverse=True)
+        arrays: dict[str, Any] = {field.name: values[members] for field in fields(self)
+                                  if isinstance(values := getattr(self, field.name), np.ndarray)
+                                  and len(values) == len(members)}
+        kept = np.flatnonzero(members).tolist()
+        return replace(self, **arrays | {
+            "server": server.astype(np.int64),
+            "ids": tuple(self.ids[k] for k in kept) if self.ids else (),
+            "server_names": tuple(self.server_names[k] for k in sites)
+            if self.server_names else ()})
 
 
 class People(NamedTuple):

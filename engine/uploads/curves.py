@@ -12,6 +12,7 @@ from functools import cached_property, partial
 from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from engine.core.errors import InputError, brief
 from engine.core.identity import Traces, named_once
@@ -51,7 +52,7 @@ from engine.uploads.regressors import check_regressors
 from engine.uploads.source import UploadedData
 from engine.uploads.spellings import check_kinds, check_spellings
 from engine.uploads.tables import Numbers, Table
-from engine.uploads.traces import coarse, filled, pieces, shapes, traces_of_ids
+from engine.uploads.traces import bits_of_shapes, pieces, shapes, traces_of
 
 MAX_CURVES = 100_000
 MAX_POINTS = 10_000
@@ -119,17 +120,15 @@ class CurveTable(Observations):
         if self.group is None or name not in self.group_names:
             raise InputError(f"Nobody is in the group {brief(name)}.", field="groups",
                              hint="Groups are called by the texts of their column.")
-        members = self.group == self.group_names.index(name)
-        observed, indices = np.repeat(members, self.counts), np.flatnonzero(members).tolist()
-        ids = tuple(self.ids[k] for k in indices) if self.ids else ()
-        sites, server = np.unique(self.server[members], return_inverse=True)
-        n_people = len({*zip(server.tolist(), ids, strict=True)}) if ids else len(indices)
-        return replace(
-            self, times=self.times[observed], values=self.values[observed],
-            counts=self.counts[members], covariates=self.covariates[members], ids=ids,
-            server=server.astype(np.int64), n_people=n_people,
-            server_names=tuple(self.server_names[k] for k in sites) if self.server_names else (),
-            group=self.group[members])
+        return self.only(self.group == self.group_names.index(name))
+
+    def only(self, members: NDArray[np.bool_]) -> CurveTable:
+        """Keep these curves (n,) with their observations; sites without any go."""
+        observed, kept = np.repeat(members, self.counts), super().only(members)
+        n_people = len({*zip(kept.server.tolist(), kept.ids, strict=True)}) if kept.ids else (
+            int(members.sum()))
+        return replace(kept, times=self.times[observed], values=self.values[observed],
+                       n_people=n_people)
 
 
 def _usual_several(table: Table, layout: Layout) -> str:
@@ -671,11 +670,11 @@ class Upload(UploadedData[CurveData]):
         return pieces(ends, times, values)
 
     def traces(self) -> Traces:
-        """Ids, values and shapes of curves; see `Source.traces`."""
+        """Ids and shapes of curves; see `Source.traces`."""
         _, values, ends = self._sorted
-        return {"ids": traces_of_ids(self.curves.ids),
-                "values": filled(pieces(ends, *coarse(values))),
-                "shapes": filled(pieces(*shapes(values, ends)))}
+        return traces_of(self.curves, lambda: iter(self.contents()),
+                              tuple(pieces(*shapes(values, ends))), bits_of_shapes(values, ends),
+                              is_of_rows=self.is_of_rows)
 
     @property
     def _sorted(self) -> tuple[Array, Array, Integers]:

@@ -48,7 +48,7 @@ from engine.uploads.rows import MAX_ROWS
 from engine.uploads.source import UploadedData
 from engine.uploads.spellings import check_kinds, check_spellings
 from engine.uploads.tables import FILL_IN, Numbers, Table
-from engine.uploads.traces import TELLING, traces_of_ids
+from engine.uploads.traces import pieces, traces_of
 
 MAX_CODES = 100  # texts of a column of codes; a column with more holds something else
 OR = " or "  # between the texts of a label, which are one cause
@@ -676,15 +676,14 @@ class UploadEvents(UploadedData[EventData]):
         return [self._people]
 
     def traces(self) -> Traces:
-        """Ids, and the time and labels of each person; see `Source.traces`."""
-        ids, people, n = traces_of_ids(self.events.ids), self._people, len(self.events.time)
-        rows = np.frombuffer(people, dtype="<f8").reshape(n, -1)
-        is_same = (rows[1:] == rows[:-1]) | np.isnan(rows[1:]) & np.isnan(rows[:-1])
-        if is_same.all(axis=1).mean() > 1 - TELLING:  # as with whole days: nobody is told by them
-            return {"ids": ids}
-        width = len(people) // max(n, 1)
-        return {"ids": ids, "values": tuple(
-            people[first:first + width] for first in range(0, len(people), width))}
+        """Ids alone: a time and a status tell nobody apart; see `Source.traces`."""
+        events = self.events
+        columns = [events.time, events.status.astype(float)]
+        if events.group is not None:
+            columns.append(events.group.astype(float))
+        rows = np.ascontiguousarray(np.column_stack(columns), "<f8")
+        return traces_of(events, lambda: pieces(
+            np.arange(1, len(rows) + 1) * rows.shape[1], rows.ravel()))
 
     @property
     def _people(self) -> bytes:

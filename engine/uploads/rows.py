@@ -31,7 +31,7 @@ from engine.uploads.misfits import check_records, remarks_on_covariates
 from engine.uploads.source import UploadedData
 from engine.uploads.spellings import check_kinds
 from engine.uploads.tables import Table
-from engine.uploads.traces import coarse, filled, pieces, traces_of_ids
+from engine.uploads.traces import bits_of_records, coarse, pieces, traces_of
 
 MAX_ROWS = 1_000_000
 
@@ -213,10 +213,17 @@ class UploadRows(UploadedData[SampleData]):
 
     def traces(self) -> Traces:
         """Ids, and the numbers of each record in order of size; see `Source.traces`."""
-        table = np.sort(self._numbers, axis=1)  # what is no number comes last
+        numbers, stated = self._numbers, self.declared
+        used = self.covariates if self.rows.values is None else (
+            np.column_stack([self.covariates, self.rows.values]))
+        extents = [each.high - each.low for each in stated.covariates]
+        if self.rows.values is not None:
+            extents.append(stated.value_high - stated.value_low)
+        table = np.sort(numbers, axis=1)  # what is no number comes last
         known = np.isfinite(table)
-        return {"ids": traces_of_ids(self.rows.ids), "values": filled(pieces(
-            np.cumsum(known.sum(axis=1)), *coarse(table[known])))}
+        return traces_of(self.rows, lambda: iter(self.contents()), tuple(pieces(
+            np.cumsum(known.sum(axis=1)), *coarse(table[known]))),
+            bits_of_records(used, np.array(extents)), "values")
 
     @property
     def _numbers(self) -> Array:

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
-from typing import ClassVar, TypeVar
+from dataclasses import dataclass, field, replace
+from typing import Any, ClassVar, Self, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
 
 from engine.core.errors import InputError
 from engine.core.lists import listed
@@ -72,6 +75,11 @@ class UploadedData(Source[D]):
     def remarks(self) -> list[str]:
         """Sentences on what else the holder of the file, and nobody else, should know of it."""
         raise NotImplementedError
+
+    def without(self, members: NDArray[np.bool_]) -> Self:
+        """The same data without these people; see `Source.without`."""
+        kept: dict[str, Any] = {self.read_as: self.observations.only(~members)}
+        return replace(self, **kept)
 
     @property
     def facts(self) -> PublicFacts:

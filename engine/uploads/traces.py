@@ -1,18 +1,19 @@
-"""By which bytes data and single people are known again: of all observations, and coarse ones.
+"""Bytes by which single people are known again: ids, and the shapes of their curves.
 
 Nothing of it is ever published: it is as private as the data.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Callable, Iterator
 
 import numpy as np
 
-from engine.core.identity import Integers
+from engine.core.identity import Integers, Traces
 from engine.core.types import Array
+from engine.uploads.columns import Observations
 
-TELLING = 0.9  # of all traces of a kind must differ
 _DIGITS = 6  # of a value in a trace
 _FEWEST = 3  # values of a curve that has a shape
 _CELLS, _OFFSET = 1e5, 0.4142135623730951  # of a shape; common fractions are no borders of cells
@@ -34,16 +35,6 @@ def pieces(ends: Integers, *columns: Array | Integers) -> Iterator[bytes]:
         first = end
 
 
-def filled(records: Iterator[bytes]) -> tuple[bytes, ...]:
-    """Those that hold anything."""
-    return tuple(record for record in records if record)
-
-
-def traces_of_ids(ids: tuple[str, ...]) -> tuple[bytes, ...]:
-    """Of the ids of a file, without spaces around and without case."""
-    return tuple(name.strip().casefold().encode() for name in ids)
-
-
 def coarse(values: Array) -> tuple[Array, Array]:
     """Values with so many digits each, as whole numbers and powers of ten."""
     size = np.floor(np.log10(np.maximum(np.abs(values), 1e-290)))
@@ -62,3 +53,61 @@ def shapes(values: Array, ends: Integers) -> tuple[Integers, Integers]:
                      + _OFFSET)
     sizes = np.add.reduceat(has_shape.astype(np.int64), starts)
     return np.cumsum(sizes), cells.astype(np.int64)
+
+
+def traces_of(read: Observations, records: Callable[[], Iterator[bytes]],
+              content: tuple[bytes, ...] = (), bits: Array | None = None, kind: str = "shapes",
+              is_of_rows: bool = False) -> Traces:
+    """Collect what people of a file are known again by.
+
+    An id that several sites use names one person at each, so such ids get the name of their site.
+    Where rows are protected on their own, a person with several has one trace, the id. All of a
+    record is looked at only where there are no ids.
+    """
+    texts = tuple(name.strip().casefold().encode() for name in read.ids)
+    n = len(read.server)
+    if not texts:
+        return Traces(n, (), content, np.zeros(n) if bits is None else bits, tuple(records()), kind)
+    if is_of_rows:
+        return Traces(len({*texts}), tuple(sorted({*texts})))
+    if len({*texts}) < n:
+        often = {text for text, count in Counter(texts).items() if count > 1}
+        texts = tuple(text + b"\0" + _site(read, site) if text in often else text
+                      for text, site in zip(texts, read.server.tolist(), strict=True))
+    return Traces(n, texts, content, np.zeros(n) if bits is None else bits, (), kind)
+
+
+def _site(read: Observations, site: int) -> bytes:
+    return (read.server_names[site] if read.server_names else str(site)).casefold().encode()
+
+
+def digits(values: Array) -> Integers:
+    """Count the decimals of each number, at most `_DIGITS`."""
+    counts = np.full(values.shape, _DIGITS, np.int64)
+    for decimals in range(_DIGITS - 1, -1, -1):
+        scaled = np.abs(values) * 10.0**decimals
+        counts[np.abs(scaled - np.rint(scaled)) <= 1e-9 * np.maximum(scaled, 1)] = decimals
+    return counts
+
+
+def bits_of_shapes(values: Array, ends: Integers) -> Array:
+    """Compute the nominal bits of each curve's shape: (m − 2) log2(1 + range/10^(−d)).
+
+    m observations have the range and d decimals of that curve; a shape tells 10⁵ cells apart.
+    """
+    counts = np.diff(ends, prepend=0)
+    out, starts = np.zeros(len(ends)), (ends - counts)[counts > 0]
+    if len(values):
+        extent = np.maximum.reduceat(values, starts) - np.minimum.reduceat(values, starts)
+        cells = extent * 10.0 ** np.maximum.reduceat(digits(values), starts)
+        out[counts > 0] = (np.maximum(counts[counts > 0] - 2, 0)
+                           * np.log2(1 + np.minimum(cells, _CELLS)))
+    return out
+
+
+def bits_of_records(table: Array, extents: Array) -> Array:
+    """Compute the nominal bits of records (n, columns) whose columns have these stated ranges."""
+    known = np.isfinite(table)
+    cells = extents * 10.0 ** digits(np.where(known, table, 0.0))
+    bits: Array = np.sum(np.log2(1 + np.minimum(cells, 10.0**_DIGITS)) * known, axis=1)
+    return bits

@@ -118,7 +118,7 @@ class Planned(View):
 
 def question(view: Planned) -> None:
     """One sentence with blanks; the open one is found."""
-    strips.odometer_lines(view.on_screen)
+    strips.ledger_lines(view.on_screen)
     facts = view.facts
     labels = {"epsilon": "ε", "people": facts.people, "readings": "observations", "sites": "sites",
               "error": "error"}

@@ -8,22 +8,23 @@ from pathlib import Path
 
 import pytest
 
-from engine.core.types import Budget
 from engine.release.ledger import Ledger
+from tests.ledgers import Some, pure, spent
 
 ROOT = Path(__file__).parents[2]
-HELD = bytes(32)
+HELD = Some(["anna"])
 
 _SPENDER = """
 import sys
 from engine.core.errors import InputError
 from engine.release.ledger import Ledger
 from engine.core.types import Budget
-from tests import files
+from tests.ledgers import Some, pure
 done = 0
 for k in range(40):
     try:
-        Ledger(sys.argv[1]).charge(bytes(32), Budget(0.1), f"{sys.argv[2]}-{k}", "what", Budget(2.0))
+        Ledger(sys.argv[1]).charge(Some(["anna"]), pure(0.1), f"{sys.argv[2]}-{k}", "what",
+                                   Budget(2.0))
     except InputError:
         continue
     done += 1
@@ -41,16 +42,16 @@ def test_three_writers_at_once_spend_the_total_and_no_more(tmp_path):
     path = tmp_path / "ledger"
     writers = [started(_SPENDER, path, who) for who in range(3)]
     assert sum(int(writer.communicate()[0]) for writer in writers) == 20
-    assert Ledger(path).odometer(HELD).left == 0.0
+    assert Ledger(path).standing(HELD) == {0.0: 1}
 
 
 _PUBLISHER = """
 import sys
 from engine.release.ledger import Ledger
 from engine.core.types import Budget
-from tests import files
+from tests.ledgers import Some, pure
 for k in range(10_000):
-    Ledger(sys.argv[1]).charge(bytes(32), Budget(1e-4), f"{sys.argv[2]}-{k}", "what", Budget(9.0))
+    Ledger(sys.argv[1]).charge(Some(["anna"]), pure(1e-4), f"{sys.argv[2]}-{k}", "what", Budget(9.0))
     print(k, flush=True)  # the release is shown
 """
 
@@ -65,6 +66,7 @@ def test_a_kill_at_any_instant_never_undercharges(tmp_path):
                 assert process.stdout.readline()
             process.send_signal(signal.SIGKILL)
             shown += 3 + 2 * who + process.stdout.read().count(b"\n")
-        entries = Ledger(path).odometer(HELD).entries
+        entries = Ledger(path).entries()
         assert shown <= len(entries) <= shown + who + 1
-    assert Ledger(path).charge(HELD, Budget(1e-4), "after", "what").odometer.spent_epsilon > 0
+    Ledger(path).charge(HELD, pure(1e-4), "after", "what")
+    assert spent(Ledger(path), HELD) > 0

@@ -18,6 +18,7 @@ from engine.sources.event_times import EventTimes
 from engine.uploads.events import EventColumns, declare_events, read_events
 from engine.uploads.tables import read_table
 from tests.files import requested
+from tests.ledgers import spent
 
 N = 240
 STATED = {"columns": {"time": "days", "status": "end", "group": "arm", "id": "patient"},
@@ -115,7 +116,7 @@ def test_hardened_noise_on_counts_has_the_law_that_is_said():
 def test_a_release_is_its_table_and_is_made_again_from_the_ledger(asked, tmp_path):
     book = Ledger(tmp_path / "ledger")
     one = published.publish(asked.source, asked.mechanism, asked.budget, book, asked.name)
-    assert one.cost.certified == Budget(2.0) and one.odometer.left == 1.0
+    assert one.cost.certified == Budget(2.0) and spent(book, asked.source) == 2.0
     assert one.card["unit_of_protection"] == "one patient’s record"
     written = files.all_files(one)
     rows = [*csv.DictReader(written["counts.csv"].decode().splitlines()[1:])]

@@ -1,9 +1,9 @@
-"""The ledger: exact totals, many writers, a kill at any instant, and nothing of the data in it."""
+"""The ledger by person: exact sums, who is known, many ledgers, and nothing of the data in it."""
 
-import json
+import os
 import sqlite3
 from contextlib import closing
-from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -11,11 +11,11 @@ import pytest
 from engine.core.errors import InputError
 from engine.core.identity import people_in_order
 from engine.core.types import Budget
-from engine.privacy import accounting
-from engine.release import ledger, repair, sealed_log
+from engine.privacy.filters import Loss
+from engine.release import key_file, ledger, partial, repair
+from engine.release.books import Charge
 from engine.release.data_content import content_of
 from engine.release.ledger import Ledger
-from engine.release.ledger import _slow_hash as books_hash
 from engine.sources import sources
 from engine.uploads.curves import Upload, read_curves
 from engine.uploads.facts import declare
@@ -23,9 +23,11 @@ from engine.uploads.layout import suggest_layout
 from engine.uploads.tables import read_table
 from tests import files
 from tests.heavy import few
+from tests.ledgers import Some, charges, gaussian, pure, spent
 
-HELD = bytes(32)
 ROWS = [("a", 1, 61.25), ("a", 2, 77.125), ("b", 1, 62.5), ("b", 2, 78.75), ("c", 1, 63.375)]
+TWENTY = Some([f"id {k}" for k in range(20)], [f"curve {k}" for k in range(20)])
+TOTAL = Budget(3.0, 1e-3)
 
 
 @pytest.fixture
@@ -41,154 +43,212 @@ def own(rows=ROWS, high=100.0, header="id,time,value", last=5.0):
                                                    **files.EVEN))
 
 
-# -- totals ---------------------------------------------------------------------------------------
+def some(first, last, ids="id {}", content="curve {}"):
+    numbers = range(first, last)
+    return Some([ids.format(k) for k in numbers] if ids else (),
+                [content.format(k) for k in numbers] if content else ())
+
+
+# -- sums -----------------------------------------------------------------------------------------
 
 
 def test_nothing_is_made_before_the_first_charge(book):
-    assert book.odometer(HELD) is None
+    assert book.standing(TWENTY) == {3.0: 20} and not book.standing_of(TWENTY).is_known
     assert not book.path.parent.exists()
 
 
 def test_three_tenths_fill_a_total_of_three_tenths_exactly(book):
     for name in "abc":
-        book.charge(HELD, Budget(0.1, 1e-9), name, "what", Budget(0.3, 1e-6))
-    result = book.odometer(HELD)
-    assert (result.spent_epsilon, result.left) == (0.3, 0.0)
-    assert result.spent_delta == pytest.approx(3e-9)
-    with pytest.raises(InputError, match="ε = 0 is left"):
-        book.charge(HELD, Budget(1e-9), "d", "what")
+        book.charge(TWENTY, pure(0.1), name, "what", Budget(0.3))
+    assert book.standing(TWENTY) == {0.0: 20}
+    with pytest.raises(InputError, match="20 of 20 children have less left"):
+        book.charge(TWENTY, pure(1e-9), "d", "what")
 
 
-def test_charges_are_rounded_up_to_billionths(book):
-    book.charge(HELD, Budget(1 / 3), "a", "what", Budget(1.0))
-    assert book.odometer(HELD).spent_epsilon == 0.333333334
+def test_costs_are_rounded_up(book):
+    book.charge(TWENTY, pure(1 / 3), "a", "what")
+    assert spent(book, TWENTY) == 0.333333333334
 
 
-def test_delta_has_a_total_as_well(book):
-    book.charge(HELD, Budget(0.1, 6e-4), "a", "what", Budget(3.0, 1e-3))
-    with pytest.raises(InputError, match="total of δ"):
-        book.charge(HELD, Budget(0.1, 6e-4), "b", "what")
-    book.charge(HELD, Budget(0.1), "b", "what")
+def test_two_groupings_of_the_same_people_add_up(book):
+    """Everybody is in one of A, B, C and in one of X, Y, Z."""
+    for k, group in enumerate("ABC"):
+        book.charge(some(100 * k, 100 * k + 100), gaussian(2.9, 5e-8), group, "what",
+                    Budget(3.0, 1e-6))
+    other = Some([f"id {k}" for k in range(0, 300, 3)])
+    with pytest.raises(InputError, match="100 of 100 children have less left") as refusal:
+        book.charge(other, gaussian(2.9, 5e-8), "X", "what")
+    assert refusal.value.field == "epsilon"
+    book.charge(other, gaussian(0.5, 5e-8), "X at less", "what")
+    assert sum(book.standing(some(0, 300)).values()) == 300
+    assert len(book.standing(some(0, 300))) == 2
 
 
-def test_a_total_can_be_lowered_and_never_raised(book):
-    book.charge(HELD, Budget(1.0), "a", "what", Budget(3.0))
-    with pytest.raises(InputError, match="cannot be raised"):
-        book.charge(HELD, Budget(1.0), "b", "what", Budget(4.0))
-    book.charge(HELD, Budget(0.5), "b", "what", Budget(2.0))
-    assert book.odometer(HELD).total.epsilon == 2.0
+def test_nine_gaussian_releases_fit_where_three_pure_ones_do(book):
+    for k in range(9):
+        book.charge(TWENTY, gaussian(1.0, 5e-8), f"release {k}", "what", Budget(3.0, 1e-6))
+    with pytest.raises(InputError, match="have less left"):
+        book.charge(TWENTY, gaussian(1.0, 5e-8), "tenth", "what")
+
+
+def test_a_yearly_update_charges_who_is_in_both_and_new_people_start_at_nothing(book):
+    book.charge(some(0, 20), pure(2.0), "2025", "what")
+    book.charge(some(10, 30), pure(1.0), "2026", "what")
+    assert book.standing(some(0, 30)) == {2.0: 10, 1.0: 10, 0.0: 10}
+
+
+def test_who_has_nothing_left_is_counted_and_may_be_left_out(book):
+    book.charge(some(0, 5), pure(3.0), "first", "what")
+    with pytest.raises(InputError, match="5 of 20 children have less left") as refusal:
+        book.charge(TWENTY, pure(1.0), "all", "what")
+    assert "leave out" in refusal.value.hint and "id 3" not in str(refusal.value)
+    exhausted = book.standing_of(TWENTY, in_order=True).without_room(pure(1.0))
+    assert exhausted.tolist() == [True] * 5 + [False] * 15
 
 
 def test_a_refused_charge_leaves_nothing_behind(book):
-    with pytest.raises(InputError, match="over the total"):
-        book.charge(HELD, Budget(4.0), "a", "what", Budget(3.0))
-    assert book.odometer(HELD) is None  # not even the total
+    with pytest.raises(InputError, match="have less left"):
+        book.charge(TWENTY, pure(4.0), "a", "what")
+    assert book.entries() == () and book.total() is None  # not even the total
+    book.charge(TWENTY, pure(4.0), "a", "what", Budget(5.0))
 
 
-def test_a_name_is_used_once_and_must_be_one(book):
-    book.charge(HELD, Budget(0.1), "a", "what")
-    for name, message in (("a ", "name already"), ("  ", "needs a name"), ("x" * 81, "needs a name"),
-                          ("two\nlines", "needs a name")):
+def test_a_name_is_used_once_in_a_ledger_and_must_be_one(book):
+    book.charge(TWENTY, pure(0.1), "a", "what")
+    for name, message in (("a ", "name already"), ("  ", "needs a name"),
+                          ("x" * 81, "needs a name"), ("two\nlines", "needs a name")):
         with pytest.raises(InputError, match=message):
-            book.charge(HELD, Budget(0.1), name, "what")
+            book.charge(some(50, 60), pure(0.1), name, "what")
 
 
-RHO = accounting.rho_of(0.5, 1e-6)
+# -- totals ---------------------------------------------------------------------------------------
 
 
-def charged(book, count, delta=1e-3):
-    for k in range(count):
-        book.charge(HELD, Budget(0.5, 1e-6), f"release {k}", "what", Budget(9.0, delta), rho=RHO)
-    return book.odometer(HELD)
+def test_a_total_can_be_lowered_and_never_raised(book):
+    book.charge(TWENTY, pure(1.0), "a", "what", Budget(3.0))
+    with pytest.raises(InputError, match="cannot be raised"):
+        book.charge(TWENTY, pure(1.0), "b", "what", Budget(4.0))
+    book.charge(TWENTY, pure(0.5), "b", "what", Budget(2.0))
+    assert book.standing(TWENTY) == {0.5: 20}
+    assert book.standing(some(30, 40)) == {3.0: 10}
 
 
-def test_many_releases_cost_less_together_than_their_sum(book):
-    """Sixteen of ε = 0.5 at δ = 10⁻⁶, all at δ = 10⁻⁶: the square of the first total δ."""
-    result = charged(book, 16)
-    assert result.tight.delta == pytest.approx(1e-6)
-    assert result.tight.epsilon == accounting.epsilon_at_any_time(16 * RHO, result.tight.delta)
-    assert result.tight.epsilon < 0.4 * result.spent_epsilon
+def test_a_set_lowers_the_total_of_its_own_people_wherever_they_are(book):
+    book.charge(some(0, 10), pure(0.5), "a", "what", Budget(3.0))
+    book.charge(some(0, 20), pure(0.5), "b", "what", Budget(3.0))
+    book.lower(Budget(1.5), some(0, 10))
+    assert book.standing(some(0, 20)) == {2.5: 10, 0.5: 10}
+    with pytest.raises(InputError, match="cannot be raised"):
+        book.lower(Budget(1.6), some(0, 10))
+    with pytest.raises(InputError, match="just these people"):
+        book.lower(Budget(1.0), some(0, 5))
+    book.lower(Budget(1.2))
+    assert book.standing(some(0, 20)) == {0.7: 10, 0.2: 10}
+    assert book.standing(some(30, 40)) == {1.2: 10}
 
 
-def test_a_lower_total_leaves_the_delta_of_the_tighter_figure_as_it_was_fixed(book):
-    before = charged(book, 1).tight
-    book.charge(HELD, Budget(0.5), "next", "what", Budget(2.0, 1e-5), rho=0.125)
-    assert book.odometer(HELD).tight.delta == before.delta
+def test_delta_has_a_total_as_well(book):
+    mixed = Charge(Budget(0.1, 3e-4))
+    book.charge(TWENTY, mixed, "a", "what", TOTAL)
+    with pytest.raises(InputError, match="have less left") as refusal:
+        book.charge(TWENTY, mixed, "b", "what")
+    assert "δ" in refusal.value.hint
+    book.charge(TWENTY, pure(0.1), "b", "what")
 
 
-@pytest.mark.parametrize("rho, delta", [(None, 1e-3), (0.1, 0.0)])
-def test_without_a_rho_or_a_fixed_delta_there_is_no_tighter_figure(book, rho, delta):
-    book.charge(HELD, Budget(0.5), "a", "what", Budget(3.0, delta), rho=RHO)
-    book.charge(HELD, Budget(0.5), "b", "what", rho=rho)
-    assert book.odometer(HELD).tight is None
+# -- who is the same person -----------------------------------------------------------------------
 
 
-FIRST = """
-CREATE TABLE facts (name TEXT PRIMARY KEY, value BLOB NOT NULL);
-CREATE TABLE data_sets (
-    fingerprint TEXT PRIMARY KEY, label TEXT UNIQUE NOT NULL,
-    total_epsilon INTEGER NOT NULL, total_delta REAL NOT NULL);
-CREATE TABLE releases (
-    id INTEGER PRIMARY KEY AUTOINCREMENT,
-    fingerprint TEXT NOT NULL REFERENCES data_sets, at TEXT NOT NULL, name TEXT NOT NULL,
-    what TEXT NOT NULL, epsilon INTEGER NOT NULL, delta REAL NOT NULL,
-    is_finished INTEGER NOT NULL);
-"""
-SECOND = ("ALTER TABLE releases ADD COLUMN rho REAL;"
-          "ALTER TABLE data_sets ADD COLUMN tight_delta REAL;")
+def first_release(book):
+    book.charge(TWENTY, pure(2.0), "first", "what")
 
 
-def earlier(path, version, rho=None, tight=None):
-    """A ledger as an earlier version wrote it, with one release of ε = 1."""
-    with closing(sqlite3.connect(path)) as file:
-        file.executescript(FIRST + SECOND * (version - 1)
-                           + f"INSERT INTO facts VALUES ('salt', x'00'); "
-                             f"PRAGMA user_version = {version};")
-        result = books_hash(HELD, bytes(1))
-        more = [[], [tight]][version - 1], [[], [rho]][version - 1]
-        sets, releases = (", ?" * len(extra) for extra in more)
-        file.execute(f"INSERT INTO data_sets VALUES (?, 'data-old', 3000000000, 0.001{sets})",
-                     (result, *more[0]))
-        file.execute("INSERT INTO releases VALUES (1, ?, 'then', 'old', 'what', 1000000000, 0, 1"
-                     f"{releases})", (result, *more[1]))
-        file.commit()
+@pytest.mark.parametrize("again", [
+    some(0, 20, content="other {}"), some(0, 20, ids="new {}"), some(0, 20, ids=None),
+    some(0, 20, content=None)],
+    ids=["old ids, new values", "new ids, old values", "old values alone", "old ids alone"])
+def test_people_are_known_by_their_ids_or_by_their_curves(book, again):
+    first_release(book)
+    assert book.standing(again) == {1.0: 20}
+    with pytest.raises(InputError, match="20 of 20 children"):
+        book.charge(again, pure(2.0), "again", "what")
 
 
-def test_a_ledger_of_the_first_version_is_taken_over_with_all_that_was_spent(tmp_path):
-    earlier(tmp_path / "ledger", 1)
-    book = Ledger(tmp_path / "ledger")
-    assert book.odometer(HELD).entries[0].state == "released"
-    assert book.charge(HELD, Budget(0.5), "new", "what", rho=RHO).odometer.spent_epsilon == 1.5
-    assert book.odometer(HELD).tight is None and book.odometer(HELD).label == "data-old"
-    with pytest.raises(InputError, match="over the total"):
-        book.charge(HELD, Budget(2.0), "too much", "what")
-    assert book.charge(b"other" * 6, Budget(0.5), "new", "what", Budget(3.0, 1e-3), rho=RHO
-                       ).odometer.tight is not None
+def test_new_ids_with_new_curves_are_new_people_as_the_documents_say(book):
+    first_release(book)
+    assert book.standing(some(0, 20, "new {}", "new {}")) == {3.0: 20}
 
 
-def test_a_ledger_of_the_second_version_keeps_its_tighter_figure(tmp_path):
-    earlier(tmp_path / "ledger", 2, RHO, 1e-6)
-    result = Ledger(tmp_path / "ledger").odometer(HELD)
-    assert result.tight == Budget(accounting.epsilon_at_any_time(RHO, 1e-6), 1e-6)
-    assert result.spent_epsilon == 1.0 and result.entries[0].name == "old"
+def test_ids_of_another_list_are_other_people(book):
+    first_release(book)
+    school = Some(TWENTY.ids, list="school register")
+    assert book.standing(school) == {3.0: 20}
+    book.charge(school, pure(1.5), "school", "what")
+    assert book.standing(school) == {1.5: 20} and book.standing(TWENTY) == {1.0: 20}
 
 
-def test_other_data_have_a_total_of_their_own(book):
-    book.charge(HELD, Budget(3.0), "a", "what")
-    book.charge(b"other" * 6, Budget(3.0), "a", "what")
-    assert book.odometer(HELD).label != book.odometer(b"other" * 6).label
+def test_a_curve_that_cannot_tell_people_apart_does_not_count(book):
+    coarse = Some(TWENTY.ids, TWENTY.content, bits=47.9)
+    book.charge(coarse, pure(2.0), "first", "what")
+    assert book.standing(Some([f"new {k}" for k in range(20)], TWENTY.content, 47.9)) == {3.0: 20}
 
 
-def test_its_place_is_chosen_by_option_variable_or_data_folder(monkeypatch, tmp_path):
-    monkeypatch.setenv(ledger.VARIABLE, str(tmp_path / "by-variable"))
-    assert ledger.path_of(tmp_path / "by-option").name == "by-option"
-    assert ledger.path_of().name == "by-variable"
-    monkeypatch.delenv(ledger.VARIABLE)
-    monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path))
-    assert ledger.path_of() == tmp_path / "privacy-curves" / "ledger.sqlite3"
+def test_an_id_of_one_and_the_curve_of_another_make_both_one_person(book):
+    """A chain: each has lost what all three releases cost, and anybody found by either trace."""
+    book.charge(Some(["anna"], ["curve a"]), pure(0.5), "first", "what")
+    book.charge(Some(["bela"], ["curve b"]), pure(0.7), "second", "what")
+    book.charge(Some(["anna", "carl"], ["curve b", "curve c"]), pure(1.0), "both", "what")
+    for traces in (Some(["anna"]), Some(["bela"]), Some(content=["curve a"]),
+                   Some(content=["curve b"]), Some(["dora"], ["curve a"])):
+        assert spent(book, traces) == 2.2
+        assert [name for name, _ in charges(book, traces)] == ["first", "second", "both"]
+    assert spent(book, Some(["carl"])) == 1.0
+    with pytest.raises(InputError, match="1 of 1 children"):
+        book.charge(Some(["bela"]), pure(0.9), "more", "what")
 
 
-# -- which data are the same ------------------------------------------------------------------------
+def test_a_long_chain_is_followed_to_its_end(book):
+    for k in range(6):
+        book.charge(Some([f"id {k}"], [f"curve {k}"]), pure(0.25), f"release {k}", "what")
+    for k in range(5):
+        book.charge(Some([f"id {k}"], [f"curve {k + 1}"]), pure(0.1), f"link {k}", "what")
+    assert spent(book, Some(["id 0"])) == spent(book, Some(["id 5"])) == 2.0
+
+
+@pytest.mark.parametrize("twice", [
+    Some(["a", "b"], ["one curve", "one curve"]), Some(["id 1", "x"], ["", "curve 1"])],
+    ids=["one curve", "one known person"])
+def test_two_records_of_one_person_are_refused_or_stated_to_be_others(book, twice):
+    first_release(book)
+    with pytest.raises(InputError, match="2 children have the id or the curve") as refusal:
+        book.charge(twice, pure(0.5), "twice", "what")
+    assert refusal.value.field == "people"
+    book.charge(twice, pure(0.5), "twice", "what", same_people=False)
+    assert charges(book, twice)[-1] == ("twice", "unfinished")
+
+
+def test_people_known_by_their_curve_alone_count_unless_they_are_stated_to_be_others(book):
+    first_release(book)
+    others = some(0, 20, ids="pupil {}")
+    assert book.standing_of(others).n_by_content == 20
+    with pytest.raises(InputError, match="20 of 20"):
+        book.charge(others, pure(2.0), "other", "what")
+    book.charge(others, pure(2.0), "other", "what", same_people=False)
+    assert book.standing(TWENTY) == {1.0: 20} and spent(book, others) == 2.0
+    assert book.standing_of(others).n_by_content == 0  # and nobody is asked again
+    with closing(sqlite3.connect(book.path)) as file:
+        entries = "".join(row[0] for row in file.execute("SELECT entry FROM log"))
+    assert '"stated_others": true' in entries
+
+
+def test_records_without_id_and_telling_curve_are_known_whatever_their_order(book):
+    rows = Some(records=["x", "x", "y", "z"])
+    book.charge(rows, pure(2.0), "first", "what")
+    assert book.standing(Some(records=["z", "x", "y", "x"])) == {1.0: 4}
+    assert book.standing(Some(records=["x", "x", "x"])) == {3.0: 1, 1.0: 2}
+
+
+# -- files ----------------------------------------------------------------------------------------
 
 
 def test_the_same_readings_are_the_same_data_in_any_order_with_any_names_and_bounds():
@@ -237,62 +297,254 @@ def test_every_real_source_has_a_ledger_and_no_simulated_one():
             assert len(content_of(cls())) == 32
 
 
-def test_the_file_holds_no_reading_and_no_plain_hash(book):
-    source = own()
-    result = content_of(source)
-    book.charge(result, Budget(1.0), "growth", "Average curve by Adaptive mean")
-    raw = book.path.read_bytes()
-    assert result not in raw
-    assert result.hex().encode() not in raw
+def study(n=40, ids="child-{}", seed=3, m=10):
+    rng = np.random.default_rng(seed)
+    return [(ids.format(k), t, round(70 + 6 * t + 8 * rng.normal(), 1))
+            for k in range(n) for t in range(1, m + 1)]
+
+
+def fresh(rows):
+    """Other ids for the same people."""
+    return [(f"new-{who[::-1]}", t, value) for who, t, value in rows]
+
+
+def charged(book, rows, epsilon=2.0, name="first"):
+    source = own(rows, 900.0, last=200.0)
+    book.charge(source, pure(epsilon), name, "what")
+    return source
+
+
+COPIES = {
+    "one reading + 1e-9": lambda rows: [(w, t, v + 1e-9 * (k == 7)) for k, (w, t, v) in
+                                        enumerate(rows)],
+    "a person dropped": lambda rows: [row for row in rows if row[0] != "child-7"],
+    "months for years": lambda rows: [(w, 12 * t, v) for w, t, v in rows],
+    "a shifted clock": lambda rows: [(w, t + 0.5, v) for w, t, v in rows],
+    "inches for centimetres": lambda rows: [(w, t, v / 2.54) for w, t, v in rows],
+    "a tenth of the people": lambda rows: [row for row in rows if int(row[0][6:]) < 4]}
+
+
+@pytest.mark.parametrize("names", [list, fresh], ids=["same ids", "other ids"])
+@pytest.mark.parametrize("copy", few(COPIES, 6))
+def test_a_changed_copy_is_known_by_its_people_whether_or_not_ids_changed(book, copy, names):
+    charged(book, study())
+    again = own(names(COPIES[copy](study())), 900.0, last=200.0)
+    assert book.standing(again) == {1.0: again.sizes.n_curves}
+
+
+def test_rounded_curves_with_new_ids_are_not_noticed_as_the_documents_say(book):
+    charged(book, study())
+    rounded = own(fresh([(w, t, round(v)) for w, t, v in study()]), 900.0, last=200.0)
+    assert book.standing(rounded) == {3.0: 40}
+
+
+def test_short_curves_of_whole_numbers_say_nothing_about_who_they_are(book):
+    rng = np.random.default_rng(4)
+    for town in "ab":
+        rows = [(f"{town}{k}", t, int(rng.integers(100, 180))) for k in range(200)
+                for t in (1, 2, 3, 4)]
+        source = own(rows, 900.0)
+        assert book.standing(source) == {3.0: 200}, town
+        book.charge(source, pure(1.0), town, "heights")
+
+
+def test_other_numbers_of_the_same_person_are_charged_again(book):
+    """A correction: the id is the same, so it is that person."""
+    charged(book, study())
+    charged(book, study(seed=77), 1.0, "corrected")
+    assert book.standing(own(study(), 900.0, last=200.0)) == {0.0: 40}
+
+
+def test_one_id_at_two_sites_is_two_people():
+    rows = [(who, t, v, site) for who, t, v in ROWS for site in "xy"]
+    source = own(rows, header="id,time,value,site")
+    assert len({*source.traces().ids}) == source.sizes.n_curves
+
+
+def test_the_ledger_holds_no_id_no_reading_and_no_hash_that_others_can_compute(book, tmp_path):
+    source = charged(book, study())
+    raw = book.path.read_bytes() + book.witness.read_bytes()
+    assert b"child-7" not in raw and content_of(source) not in raw
+    assert content_of(source).hex().encode() not in raw
     for value in source.curves.values:
-        assert f"{value:g}".encode() not in raw
         assert np.float64(value).tobytes() not in raw
-        assert np.float64(value).tobytes()[::-1] not in raw
     assert book.path.stat().st_mode & 0o077 == 0  # for its owner alone
+    assert book.witness.stat().st_mode & 0o077 == 0
 
 
-def test_two_ledgers_know_the_same_data_by_different_hashes(tmp_path):
-    one, other = Ledger(tmp_path / "1"), Ledger(tmp_path / "2")
-    for each in (one, other):
-        each.charge(HELD, Budget(1.0), "a", "what")
-    assert one.odometer(HELD).label != other.odometer(HELD).label
+# -- the key --------------------------------------------------------------------------------------
 
 
-def test_a_receipt_is_marked_when_its_release_was_made(book):
-    receipt = book.charge(HELD, Budget(1.0), "a", "what", plan=b"plan", request=b"request")
-    assert book.odometer(HELD).entries[0].state == "charged"
-    book.store(receipt, b"noise")
-    assert book.odometer(HELD).entries == (replace(receipt.odometer.entries[0], state="drawn"),)
+def kept_hashes(book):
+    with closing(sqlite3.connect(book.path)) as file:
+        content = b"".join(row[0] for row in file.execute("SELECT content FROM kept"))
+        facts = dict(file.execute("SELECT name, value FROM facts"))
+    return {*np.frombuffer(content[:len(content) // 8 * 8], "<u8").tolist()}, facts
+
+
+def test_a_ledger_alone_confirms_no_guess_of_an_id_or_a_curve(book, monkeypatch, tmp_path):
+    """With the key all 20 are found; with any of 1000 other keys, or what the file holds, none."""
+    first_release(book)
+    hashes, facts = kept_hashes(book)
+    guesses = TWENTY.traces()
+    from engine.release.people import Records
+    right = Records.of(guesses, key_file.own_key())
+    assert {*right.ids.tolist(), *right.contents.tolist()} <= hashes
+    keys = [facts["check"].encode()[:64], bytes.fromhex(facts["check"]), bytes(32), *(
+        k.to_bytes(32, "big") for k in range(1000))]
+    for key in keys:
+        wrong = Records.of(guesses, key)
+        assert not {*wrong.ids.tolist(), *wrong.contents.tolist()} & hashes
+    monkeypatch.setenv(key_file.VARIABLE, str(tmp_path / "another key"))
+    with pytest.raises(InputError, match="key of this ledger is not on this machine"):
+        book.standing(TWENTY)
+
+
+def test_the_key_is_made_once_for_its_owner_alone(monkeypatch, tmp_path):
+    monkeypatch.setenv(key_file.VARIABLE, str(tmp_path / "config" / "key"))
+    first_release(Ledger(tmp_path / "one"))
+    first = (tmp_path / "config" / "key").read_text()
+    assert (tmp_path / "config" / "key").stat().st_mode & 0o077 == 0
+    first_release(Ledger(tmp_path / "other"))
+    assert (tmp_path / "config" / "key").read_text() == first and len(first) == 65
+    monkeypatch.delenv(key_file.VARIABLE)
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path))
+    assert key_file.path_of() == tmp_path / "privacy-curves" / "key"
+    monkeypatch.setenv(key_file.VARIABLE, first.strip())  # the key itself
+    assert Ledger(tmp_path / "one").standing(TWENTY) == {1.0: 20}
+
+
+def test_a_lost_key_makes_every_release_count_for_everybody(book, monkeypatch, tmp_path):
+    first_release(book)
+    monkeypatch.setenv(key_file.VARIABLE, str(tmp_path / "new key"))
+    done = repair.rebuild(book)
+    assert (done.n_releases, done.n_for_everybody) == (1, 1)
+    assert book.standing(some(500, 510)) == {1.0: 10}
+
+
+# -- several ledgers ------------------------------------------------------------------------------
+
+
+def test_joined_ledgers_count_each_release_once_and_know_people_by_either(book, tmp_path):
+    other = Ledger(tmp_path / "other")
+    book.charge(some(0, 10), pure(1.0), "a", "what")
+    receipt = other.charge(some(5, 15, content=None), pure(1.5), "b", "what", plan=b"plan",
+                           request=b"request")
+    other.store(receipt, b"noise")
+    other.charge(some(20, 22), pure(0.5), "c", "what", request=b"never drawn")
+    assert book.join(other) == 2 and book.join(other) == 0
+    assert book.standing(some(0, 15)) == {2.0: 5, 1.5: 5, 0.5: 5}
     assert book.release(receipt.release_id).messages == b"noise"
+    assert dict(charges(book, some(20, 22))) == {"c": "closed"}  # it may be drawn in the other
+    book.charge(some(0, 10), pure(0.5), "after", "what")
+    assert repair.verify(book).problem is None
 
 
-# -- what the ledger notices: edits, older copies, other copies of the same people -----------------
+def test_people_who_are_one_by_a_joined_ledger_lose_what_both_cost(book, tmp_path):
+    other = Ledger(tmp_path / "other")
+    book.charge(Some(content=["a curve"]), pure(1.0), "a", "what")
+    other.charge(Some(["anna"], ["a curve"]), pure(1.5), "b", "what")
+    book.join(other)
+    assert spent(book, Some(["anna"])) == spent(book, Some(content=["a curve"])) == 2.5
 
 
-def spent(book, *epsilons, content=HELD):
+def test_ledgers_with_other_keys_are_not_joined(book, monkeypatch, tmp_path):
+    first_release(book)
+    own_file = os.environ[key_file.VARIABLE]
+    monkeypatch.setenv(key_file.VARIABLE, str(tmp_path / "key"))
+    other = Ledger(tmp_path / "other")
+    first_release(other)
+    both = (tmp_path / "key").read_text() + Path(own_file).read_text()
+    (tmp_path / "key").write_text(both)  # on one machine
+    with pytest.raises(InputError, match="another key"):
+        book.join(other)
+
+
+# -- rounds ---------------------------------------------------------------------------------------
+
+ROUNDS = tuple(Loss.of(Budget(1.0, 1e-6), mu) for mu in (0.1, 0.1, 0.2, 0.05))
+RUN = Charge(Budget(2.0, 1e-6), 0.26, None, ROUNDS)
+
+
+def reserved(book):
+    return book.charge(TWENTY, RUN, "run", "what", TOTAL, plan=b"plan", request=b"run")
+
+
+@pytest.mark.parametrize("drawn", range(5))
+def test_a_run_that_is_stopped_is_charged_the_rounds_that_were_drawn(book, drawn):
+    receipt = reserved(book)
+    whole = book.standing_of(TWENTY).least.loss
+    assert whole == RUN.loss  # all of it is reserved
+    partial.store(book, receipt, 99, b"an order, without noise")
+    for k in range(drawn):
+        partial.store(book, receipt, k, b"message", k)
+    book.close(receipt)
+    lost = book.standing_of(TWENTY).least.loss
+    assert lost.mu_squared == sum(each.mu_squared for each in ROUNDS[:drawn])
+    assert lost.epsilon < whole.epsilon and lost.delta == whole.delta * (drawn > 0)
+    with pytest.raises(InputError, match="has ended"):  # late messages, whenever they come
+        partial.store(book, receipt, drawn, b"late", min(drawn, 3))
+    assert [line.split()[3] for line in book.witness.read_text().splitlines()] == [
+        "release", *["part"] * (drawn + 1), "closed"]
+
+
+def test_a_round_that_failed_while_it_was_drawn_counts(book):
+    receipt = reserved(book)
+    partial.store(book, receipt, 0, b"message", 0)
+    book.close(receipt, drawing=2)
+    lost = book.standing_of(TWENTY).least.loss
+    assert lost.mu_squared == ROUNDS[0].mu_squared + ROUNDS[2].mu_squared
+
+
+def test_a_central_drawing_that_fails_counts_whole(book):
+    receipt = book.charge(TWENTY, pure(1.0), "a", "what", request=b"r")
+    book.close(receipt)
+    assert spent(book, TWENTY) == 1.0
+
+
+def test_pure_rounds_add(book):
+    rounds = tuple(Loss.of(Budget(epsilon)) for epsilon in (0.5, 0.25, 0.25))
+    receipt = book.charge(TWENTY, Charge(Budget(1.0), None, None, rounds), "run", "what",
+                          request=b"r")
+    partial.store(book, receipt, 0, b"message", 1)
+    book.close(receipt)
+    assert spent(book, TWENTY) == 0.25
+
+
+def test_a_message_is_drawn_once_and_only_in_a_round_of_the_charge(book):
+    receipt = reserved(book)
+    assert partial.store(book, receipt, 0, b"first", 0) == b"first"
+    assert partial.store(book, receipt, 0, b"second", 0) == b"first"
+    with pytest.raises(InputError, match="no such round"):
+        partial.store(book, receipt, 1, b"message", 4)
+
+
+# -- what the ledger notices: edits, older copies --------------------------------------------------
+
+
+def releases(book, *epsilons):
     for k, epsilon in enumerate(epsilons):
-        book.charge(content, Budget(epsilon), f"release {k}", "what", Budget(3.0) if not k else None)
+        book.charge(TWENTY, pure(epsilon), f"release {k}", "what")
 
 
 def refuses(book, match):
     """Neither what was spent nor room for more is stated from a ledger that cannot be believed."""
-    for ask in (lambda: book.odometer(HELD), lambda: book.charge(HELD, Budget(0.1), "x", "what"),
-                lambda: book.known(HELD, {})):
+    for ask in (lambda: book.standing(TWENTY), lambda: book.charge(TWENTY, pure(0.1), "x", "what"),
+                book.entries):
         with pytest.raises(InputError, match=match) as refusal:
             ask()
         assert "Put" in refusal.value.hint and "Nothing was published" in refusal.value.hint
 
 
 @pytest.mark.parametrize("edit", [
-    """UPDATE log SET entry = replace(entry, '"epsilon": 1000000000', '"epsilon": 1')""",
-    """UPDATE log SET entry = replace(entry, '"total": [3000000000', '"total": [9000000000')""",
+    """UPDATE log SET entry = replace(entry, '"epsilon": 1000000000000', '"epsilon": 1')""",
+    """UPDATE log SET entry = replace(entry, '"total": [3000000000000', '"total": [9000000000000')""",
     "DELETE FROM log WHERE number = 3", "DELETE FROM log WHERE number = 1",
-    "UPDATE log SET number = 9 WHERE number = 3", "DELETE FROM facts WHERE name = 'key'",
-    "UPDATE facts SET value = randomblob(32) WHERE name = 'key'",
-    "UPDATE facts SET value = randomblob(16) WHERE name = 'salt'", "DELETE FROM log",
+    "UPDATE log SET number = 9 WHERE number = 3", "DELETE FROM facts WHERE name = 'check'",
+    "DELETE FROM log",
     "INSERT INTO log SELECT 5, entry, seal FROM log WHERE number = 4"])
 def test_every_edit_of_a_row_is_noticed_and_nothing_is_spent(book, edit):
-    spent(book, 1.0, 0.5)
+    releases(book, 1.0, 0.5)
     with closing(sqlite3.connect(book.path)) as file:
         before = file.total_changes
         file.execute(edit)
@@ -301,16 +553,25 @@ def test_every_edit_of_a_row_is_noticed_and_nothing_is_spent(book, edit):
     refuses(book, "changed by other means")
 
 
-def test_an_older_copy_of_the_ledger_is_noticed_by_its_witness(book, tmp_path):
-    spent(book, 1.0)
+def test_a_set_that_cannot_be_read_counts_for_everybody(book):
+    releases(book, 1.0)
+    with closing(sqlite3.connect(book.path)) as file:
+        file.execute("UPDATE kept SET content = zeroblob(48)")
+        file.commit()
+    assert book.standing(some(500, 510)) == book.standing(TWENTY) | {2.0: 10}
+    assert repair.verify(book).n_unread == 1
+
+
+def test_an_older_copy_of_the_ledger_is_noticed_by_its_witness(book):
+    releases(book, 1.0)
     older = book.path.read_bytes()
-    book.charge(HELD, Budget(1.5), "second", "what")
+    book.charge(TWENTY, pure(1.5), "second", "what")
     book.path.write_bytes(older)
     refuses(book, "lacks releases that its witness file lists")
 
 
 def test_the_last_releases_cannot_be_cut_off(book):
-    spent(book, 1.0, 0.5)
+    releases(book, 1.0, 0.5)
     with closing(sqlite3.connect(book.path)) as file:
         file.execute("DELETE FROM log WHERE number = (SELECT max(number) FROM log)")
         file.commit()
@@ -318,303 +579,66 @@ def test_the_last_releases_cannot_be_cut_off(book):
 
 
 def test_a_deleted_or_replaced_ledger_is_noticed_by_its_witness(book, tmp_path):
-    spent(book, 1.0)
+    releases(book, 1.0)
     book.path.unlink()
     refuses(book, "lacks releases")
     assert not book.path.exists()
-    spent(Ledger(tmp_path / "another"), 1.0)
+    releases(Ledger(tmp_path / "another"), 1.0)
     book.path.write_bytes((tmp_path / "another").read_bytes())
     refuses(book, "lacks releases")
 
 
-def test_a_log_that_is_sealed_anew_with_its_own_key_is_noticed_by_its_witness(book):
-    spent(book, 1.0, 0.5)
-    with closing(sqlite3.connect(book.path)) as file:
-        log, seal = sealed_log.OpenLog(file), b""
-        for number, text in file.execute("SELECT number, entry FROM log ORDER BY number").fetchall():
-            text = text.replace('"epsilon": 1000000000', '"epsilon": 1')
-            seal = sealed_log.sealed(log.key, seal, number, text)
-            file.execute("UPDATE log SET entry = ?, seal = ? WHERE number = ?", (text, seal, number))
-        file.commit()
-    refuses(book, "lacks releases")
-
-
-def test_the_witness_has_a_line_for_each_release_with_the_total_so_far(book):
-    spent(book, 1.0, 0.5)
-    lines = book.witness.read_text().splitlines()
-    assert [line.split(" people ")[0].partition("total ")[2] for line in lines] == [
-        "epsilon 1.000000000 delta 0.0 of 3.000000000 0.0",
-        "epsilon 1.500000000 delta 0.0 of 3.000000000 0.0"]
-    label = book.odometer(HELD).label
-    assert all(label in line for line in lines)
-    assert book.witness.stat().st_mode & 0o077 == 0
+def test_the_witness_has_a_line_for_each_release_with_what_it_cost(book):
+    releases(book, 1.0, 0.5)
+    lines = [line.split() for line in book.witness.read_text().splitlines()]
+    assert [line[3:8:2] for line in lines] == [
+        ["release", "1000000000000", "0"], ["release", "500000000000", "0"]]
+    assert lines[0][lines[0].index("sets") + 1] == lines[1][lines[1].index("sets") + 1]
 
 
 def test_lines_that_a_kill_kept_from_the_witness_are_added_and_none_is_ever_changed(book):
-    spent(book, 1.0)
+    releases(book, 1.0)
     first = book.witness.read_text()
-    book.charge(HELD, Budget(0.5), "killed", "what")
+    book.charge(TWENTY, pure(0.5), "killed", "what")
     book.witness.write_text(first + "17 unfinished")  # power went in the middle of the line
-    book.charge(HELD, Budget(0.25), "next", "what")
+    book.charge(TWENTY, pure(0.25), "next", "what")
     text = book.witness.read_text()
     assert text.startswith(first + "17 unfinished\n")
-    assert [line.split()[7] for line in text.splitlines() if "total" in line] == [
-        "1.000000000", "1.500000000", "1.750000000"]
-    assert book.odometer(HELD).spent_epsilon == 1.75
+    assert [line.split()[5] for line in text.splitlines() if "release" in line] == [
+        "1000000000000", "500000000000", "250000000000"]
+    assert spent(book, TWENTY) == 1.75
+
+
+def test_its_place_is_chosen_by_option_variable_or_data_folder(monkeypatch, tmp_path):
+    monkeypatch.setenv(ledger.VARIABLE, str(tmp_path / "by-variable"))
+    assert ledger.path_of(tmp_path / "by-option").name == "by-option"
+    assert ledger.path_of().name == "by-variable"
+    monkeypatch.delenv(ledger.VARIABLE)
+    monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path))
+    assert ledger.path_of() == tmp_path / "privacy-curves" / "ledger.sqlite3"
 
 
 def test_the_place_of_the_witness_is_chosen_by_argument_or_variable(monkeypatch, tmp_path):
     assert Ledger(tmp_path / "ledger").witness == tmp_path / "ledger.witness"
     monkeypatch.setenv(ledger.WITNESS_VARIABLE, str(tmp_path / "elsewhere" / "witness"))
-    book = Ledger(tmp_path / "ledger")
-    spent(book, 1.0)
+    releases(Ledger(tmp_path / "ledger"), 1.0)
     assert (tmp_path / "elsewhere" / "witness").read_text().count("\n") == 1
     assert Ledger(tmp_path / "ledger", tmp_path / "third").witness.name == "third"
 
 
 def test_a_witness_and_a_ledger_that_are_both_undone_notice_nothing(book):
     """As the documents say: keep the witness where accidents of the ledger do not reach it."""
-    spent(book, 1.0)
+    releases(book, 1.0)
     book.path.unlink()
     book.witness.unlink()
-    assert book.odometer(HELD) is None
+    assert book.standing(TWENTY) == {3.0: 20}
 
 
-def study(n=40, ids="child-{}", seed=3, m=5):
-    rng = np.random.default_rng(seed)
-    return [(ids.format(k), t, round(70 + 6 * t + 8 * rng.normal(), 1))
-            for k in range(n) for t in range(1, m + 1)]
-
-
-def each(change, rows=None):
-    return [change(*row) for row in (study() if rows is None else rows)]
-
-
-def first_release(book, rows=None):
-    source = own(study() if rows is None else rows, 300.0)
-    book.charge(content_of(source), Budget(2.0), "first", "what", Budget(3.0),
-                traces=source.traces())
-    return source
-
-
-def nobody(rows):
-    """The same rows without a column that names the people: wide, one row for each person."""
-    people = dict.fromkeys(who for who, _, _ in rows)
-    times = sorted({t for _, t, _ in rows})
-    text = "\n".join([",".join(map(str, times)), *(
-        ",".join(str(value) for who, _, value in rows if who == name) for name in people)])
-    table = read_table(text.encode())
-    curves = read_curves(table, suggest_layout(table))
-    assert curves.ids == ()
-    return Upload(curves=curves, declared=declare(0.0, 300.0, 0.0, 99.0, "a manual",
-                                                   **files.EVEN))
-
-
-def fresh(rows):
-    """Other ids for the same people."""
-    return [(f"new-{who[::-1]}", t, value) for who, t, value in rows]
-
-
-COPIES = {
-    "one reading + 1e-9": lambda rows: [(w, t, v + 1e-9 * (k == 7)) for k, (w, t, v) in
-                                        enumerate(rows)],
-    "every reading + 1e-9": lambda rows: [(w, t, v + 1e-9) for w, t, v in rows],
-    "a person dropped": lambda rows: [row for row in rows if row[0] != "child-7"],
-    "a person replaced": lambda rows: [(w, t, v + 9.3 * t * (w == "child-7")) for w, t, v in rows],
-    "two in five changed": lambda rows: [(w, t, v + 1.7 * t * (int(w[6:]) % 5 < 2)) for w, t, v in
-                                         rows],
-    "months for years": lambda rows: [(w, 12 * t, v) for w, t, v in rows],
-    "a shifted clock": lambda rows: [(w, t + 0.5, v) for w, t, v in rows],
-    "inches for centimetres": lambda rows: [(w, t, v / 2.54) for w, t, v in rows],
-    "half of the people": lambda rows: [row for row in rows if int(row[0][6:]) < 20],
-    "three times the people": lambda rows: rows + each(lambda w, t, v: (f"more-{w}", t, v),
-                                                       study(80, seed=9))}
-
-
-@pytest.mark.parametrize("names", [None, fresh], ids=["same ids", "other ids"])
-@pytest.mark.parametrize("copy", few(COPIES, 4))
-def test_a_changed_copy_is_noticed_by_its_people_whether_or_not_ids_changed(book, copy, names):
-    first_release(book)
-    rows = COPIES[copy](study())
-    source = own(rows if names is None else names(rows), 900.0, last=60.0)
-    content, traces = content_of(source), source.traces()
-    assert book.odometer(content) is None  # by the hash of all readings alone: other data
-    result = book.known(content, traces)
-    assert result.share > 0.5 and result.odometer.left == 1.0
-    with pytest.raises(InputError, match="seem to be in the ledger already") as refusal:
-        book.charge(content, Budget(2.0), "again", "what", traces=traces)
-    assert refusal.value.field == "people"
-    with pytest.raises(InputError, match="ε = 1 is left"):
-        book.charge(content, Budget(2.0), "again", "what", traces=traces, same_people=True)
-    after = book.charge(content, Budget(1.0), "again", "what", traces=traces, same_people=True)
-    assert after.odometer.left == 0.0
-    assert book.odometer(content) == book.odometer(content_of(own(study(), 300.0)))
-
-
-def test_a_copy_without_any_ids_is_noticed_by_its_curves(book):
-    first_release(book)
-    copy = nobody(each(lambda w, t, v: (w, 12 * t, v)))
-    assert book.known(content_of(copy), copy.traces()).kind == "values"
-    inches = nobody(each(lambda w, t, v: (w, t, v / 2.54)))
-    assert book.known(content_of(inches), inches.traces()).kind == "shapes"
-
-
-def test_other_readings_of_the_same_people_are_noticed_by_their_ids_alone(book):
-    first_release(book)
-    later = own(study(seed=77), 300.0)
-    assert book.known(content_of(later), later.traces()).kind == "ids"
-
-
-def test_what_is_documented_as_not_noticeable_is_not_noticed(book):
-    """Every curve moved visibly, and no id the same; and a fifth of the people."""
-    first_release(book)
-    moved = own(fresh(each(lambda w, t, v: (w, t, v + 0.3 * np.sin(7 * t + v)))), 300.0)
-    assert book.known(content_of(moved), moved.traces()) is None
-    few = own([row for row in fresh(study()) if row[1] < 3], 300.0)  # only two readings of each
-    assert book.known(content_of(few), few.traces()) is None
-
-
-def test_other_people_are_not_mistaken_for_known_ones(book):
-    first_release(book)
-    others = own(study(ids="pupil-{}", seed=8), 300.0)
-    assert book.known(content_of(others), others.traces()) is None
-    receipt = book.charge(content_of(others), Budget(3.0), "other", "what",
-                          traces=others.traces())
-    assert receipt.odometer.left == 0.0
-
-
-def test_people_with_the_same_observations_are_the_same_whatever_is_said_of_them(book):
-    first_release(book)
-    renamed = own(study(ids="pupil-{}")[:-5], 300.0)  # other ids, and the last child is not there
-    content, traces = content_of(renamed), renamed.traces()
-    known = book.known(content, traces)
-    assert known.is_certain and known.share > 0.9
-    with pytest.raises(InputError, match="the same people"):
-        book.charge(content, Budget(1.0), "other", "what", traces=traces, same_people=False)
-    with pytest.raises(InputError):
-        book.charge(content, Budget(2.0), "other", "what", traces=traces, same_people=True)
-    joined = book.charge(content, Budget(1.0), "other", "what", traces=traces, same_people=True)
-    assert joined.odometer.left == 0.0
-
-
-def test_who_is_stated_to_be_others_has_a_total_of_their_own_and_the_statement_is_kept(book):
-    first_release(book)
-    namesakes = own(study(seed=8), 300.0)  # child-0 … of another school
-    content, traces = content_of(namesakes), namesakes.traces()
-    receipt = book.charge(content, Budget(3.0), "other", "what", traces=traces, same_people=False)
-    assert receipt.odometer.left == 0.0 and book.known(content, traces) is None
-    with closing(sqlite3.connect(book.path)) as file:
-        entries = "".join(row[0] for row in file.execute("SELECT entry FROM log"))
-    assert '"stated_others": ["data-' in entries
-
-
-def rounded(rows, names=fresh):
-    return own(names([(w, t, round(v)) for w, t, v in rows]), 300.0)
-
-
-def test_known_observations_that_come_with_the_ids_of_others_are_noticed(book):
-    """Rounded with new ids nobody is known; the same rounded file with the old ids is."""
-    source = first_release(book)
-    alone, named = rounded(study()), rounded(study(), list)
-    content, traces = content_of(named), named.traces()
-    assert content == content_of(alone)
-    book.charge(content, Budget(0.5), "rounded", "what", Budget(3.0), traces=alone.traces())
-    assert book.known(content, alone.traces()) is None
-    result = book.known(content, traces)
-    assert (result.kind, result.share, result.odometer.spent_epsilon) == ("ids", 1.0, 2.5)
-    with pytest.raises(InputError, match="seem to be in the ledger already"):
-        book.charge(content, Budget(0.5), "named", "what", traces=traces)
-    with pytest.raises(InputError, match=r"ε = 0\.5 is left"):
-        book.charge(content, Budget(0.6), "named", "what", traces=traces, same_people=True)
-    assert book.odometer(content).spent_epsilon == 0.5  # what is refused leaves nothing behind
-    receipt = book.charge(content, Budget(0.5), "named", "what", traces=traces, same_people=True)
-    assert receipt.odometer.left == 0.0 and receipt.odometer.spent_epsilon == 3.0
-    assert book.odometer(content_of(source)) == receipt.odometer
-    assert book.known(content, traces) is None
-
-
-def test_known_observations_with_the_ids_of_others_may_be_stated_to_be_others_once(book):
-    source = first_release(book)
-    alone, named = rounded(study()), rounded(study(), list)
-    content, traces = content_of(named), named.traces()
-    book.charge(content, Budget(0.5), "rounded", "what", Budget(3.0), traces=alone.traces())
-    book.charge(content, Budget(0.5), "named", "what", traces=traces, same_people=False)
-    assert book.known(content, traces) is None  # and nobody is asked again
-    receipt = book.charge(content, Budget(0.5), "once more", "what", traces=traces)
-    assert receipt.odometer.spent_epsilon == 1.5
-    assert book.odometer(content_of(source)).spent_epsilon == 2.0
-    with closing(sqlite3.connect(book.path)) as file:
-        entry, = file.execute("SELECT entry FROM log WHERE entry LIKE '%\"people\"%stated_others%' "
-                              "AND entry NOT LIKE '%data set%'").fetchone()
-    assert json.loads(entry)["stated_others"] == [book.odometer(content_of(source)).label]
-
-
-@pytest.mark.parametrize("is_repaired", [False, True])
-def test_people_are_known_by_all_ids_under_which_their_observations_came(book, is_repaired):
-    """Other observations under the later ids, or under the earlier ones, also after a repair."""
-    first_release(book)
-    again = own(fresh(study()), 300.0)
-    book.charge(content_of(again), Budget(0.5), "again", "what", traces=again.traces())
-    if is_repaired:
-        with closing(sqlite3.connect(book.path)) as file:
-            file.execute("UPDATE log SET seal = 'x' WHERE rowid = (SELECT max(rowid) FROM log)")
-            file.commit()
-        repair.repair(book)
-    for names in (list, fresh):
-        later = own(names(study(seed=77)), 300.0)
-        assert book.known(content_of(later), later.traces()).kind == "ids"
-
-
-def test_people_in_two_groups_join_them_and_all_that_both_spent_counts(book):
-    one, other = study(seed=1), study(ids="b-{}", seed=2)
-    for rows, epsilon in ((one, 2.0), (other, 1.5)):
-        source = own(rows, 300.0)
-        book.charge(content_of(source), Budget(epsilon, 1e-6), "its first", "what",
-                    Budget(5.0, 1e-3), traces=source.traces(), rho=RHO)
-    both = own(one + other, 300.0)
-    receipt = book.charge(content_of(both), Budget(1.0), "both", "what", traces=both.traces(),
-                          same_people=True, rho=RHO)
-    assert receipt.odometer.spent_epsilon == 4.5 and receipt.odometer.tight is None
-    assert book.odometer(content_of(own(one, 300.0))) == receipt.odometer
-
-
-def test_whole_numbers_that_many_share_say_nothing_about_who_they_are(book):
-    """Ages of two towns: the same few numbers, other people."""
-    rng = np.random.default_rng(4)
-    for town in "ab":
-        rows = [(f"{town}{k}", 1, int(rng.integers(20, 60))) for k in range(300)]
-        source = own(rows, 300.0)
-        assert book.known(content_of(source), source.traces()) is None, town
-        book.charge(content_of(source), Budget(1.0), "ages", "what", traces=source.traces())
-
-
-def test_the_ledger_holds_no_id_and_other_ledgers_hash_people_differently(book, tmp_path):
-    source = first_release(book)
-    other = Ledger(tmp_path / "other")
-    other.charge(content_of(source), Budget(1.0), "a", "what", traces=source.traces())
-    contents = []
-    for each_book in (book, other):
-        raw = each_book.path.read_bytes() + each_book.witness.read_bytes()
-        assert b"child-7" not in raw
-        with closing(sqlite3.connect(each_book.path)) as file:
-            contents.append({row[0] for row in file.execute("SELECT content FROM kept")})
-    assert len(contents[0]) == 3 and not contents[0] & contents[1]
-
-
-def test_a_changed_sketch_of_people_is_noticed(book):
-    first_release(book)
-    with closing(sqlite3.connect(book.path)) as file:
-        file.execute("UPDATE kept SET content = zeroblob(8)")
-        file.commit()
-    copy = own(COPIES["a person dropped"](study()), 300.0)
-    with pytest.raises(InputError, match="changed by other means"):
-        book.known(content_of(copy), copy.traces())
-
-
-def test_people_of_a_ledger_that_was_taken_over_are_noted_at_their_next_release(tmp_path):
-    source = own(study(), 300.0)
-    earlier(tmp_path / "ledger", 2)
-    book = Ledger(tmp_path / "ledger")
-    book.charge(HELD, Budget(0.5), "next", "what", traces=source.traces())
-    copy = own(COPIES["a person dropped"](study()), 300.0)
-    assert book.known(content_of(copy), copy.traces()).odometer.spent_epsilon == 1.5
+def test_a_receipt_says_what_became_of_its_release(book):
+    receipt = book.charge(TWENTY, pure(1.0), "a", "what", plan=b"plan", request=b"request")
+    assert receipt.state == "charged" and receipt.is_new
+    book.store(receipt, b"noise")
+    again = book.charge(TWENTY, pure(1.0), "a", "what", plan=b"plan", request=b"request")
+    assert (again.state, again.is_new, again.release_id) == ("drawn", False, receipt.release_id)
+    assert book.release(receipt.release_id).messages == b"noise"
+    assert spent(book, TWENTY) == 1.0

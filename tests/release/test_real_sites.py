@@ -8,6 +8,7 @@ import pytest
 
 from engine.core.errors import InputError
 from engine.release import certified, partial, published
+from engine.release.books import Charge
 from engine.release.ledger import Ledger
 from engine.sites import centre, messages, words
 from engine.sites.messages import Message
@@ -17,6 +18,7 @@ from engine.sites.signing import Key, Scheme, key_of, new_key, write_key
 from engine.sites.site import Site, new_order, ordered, source_of
 from engine.uploads.bounded import read_file
 from tests.heavy import few
+from tests.ledgers import spent
 from tests.site_runs import (
     CURVES,
     EVENTS,
@@ -116,7 +118,7 @@ def test_every_site_and_the_centre_make_the_same_numbers(plan, sites):
     for site in sites:
         own = site.finished(read(wire))
         assert all((own.columns[name] == made.columns[name]).all() for name in made.columns)
-        assert own.odometer.spent_epsilon == site.cost.certified.epsilon
+        assert own.standing.least.loss.epsilon == site.cost.certified.epsilon * 1e12
         assert published.again(site.ledger, own.release_id).card == own.card
 
 
@@ -180,9 +182,8 @@ def test_a_site_that_is_killed_at_every_message_sends_what_it_sent_and_is_charge
             assert first == second
             wire.update({turn.position: content for turn, content in second.items()})
     for site in sites:
-        odometer = site.ledger.odometer(published.content_of(site.source))
-        assert odometer.spent_epsilon == site.cost.certified.epsilon
-        assert [entry.name for entry in odometer.entries] == ["growth"]
+        assert spent(site.ledger, site.source) == site.cost.certified.epsilon
+        assert [entry.name for entry in site.ledger.entries()] == ["growth"]
 
 
 def test_a_process_that_was_overtaken_sends_what_the_faster_one_drew(sites, monkeypatch):
@@ -190,11 +191,11 @@ def test_a_process_that_was_overtaken_sends_what_the_faster_one_drew(sites, monk
     site, store = sites[0], partial.store
     faster = {}
 
-    def overtaken(book, receipt, position, content):
+    def overtaken(book, receipt, position, content, number=None):
         if position not in faster:
             faster[position] = content[:-8] + bytes(8)
-            store(book, receipt, position, faster[position])
-        return store(book, receipt, position, content)
+            store(book, receipt, position, faster[position], number)
+        return store(book, receipt, position, content, number)
 
     order = sites[0]._in_order(site.receipt)
     monkeypatch.setattr(partial, "store", overtaken)
@@ -321,8 +322,7 @@ def test_each_site_is_charged_what_is_certified_for_its_own_budget(tmp_path):
     run(sites)
     assert [site.cost.certified.epsilon for site in sites] == [3.0, 1.0]
     for site, epsilon in zip(sites, (3.0, 1.0), strict=True):
-        odometer = site.ledger.odometer(published.content_of(site.source))
-        assert odometer.spent_epsilon == epsilon
+        assert spent(site.ledger, site.source) == epsilon
 
 
 def test_a_large_delta_is_pointed_out_before_a_site_signs_off():
@@ -337,7 +337,7 @@ def test_a_site_draws_nothing_under_a_charge_of_less_than_it_costs(part, plan, s
     site = sites[0]
     cost = site.cost.certified
     less = replace(cost, **{part: 0.9 * getattr(cost, part)})
-    receipt = published.charge(plan.release, site.source, less, 0.1, site.ledger, "a mean", None, None)
+    receipt = published.charge(plan.release, site.source, Charge(less), site.ledger, "a mean")
     with pytest.raises(InputError, match="charged by another version"):
         site.answers([])
     assert partial.stored(site.ledger, receipt) == {}

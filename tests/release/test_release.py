@@ -401,9 +401,7 @@ def test_the_ledger_is_charged_before_any_noise_is_drawn(tmp_path, monkeypatch):
     monkeypatch.setattr(release, "hardened", broken)
     with pytest.raises(RuntimeError):
         published.publish(source, made("iclp", {}), Budget(1.0), book, "a")
-    from engine.release.data_content import content_of
-
-    entry, = book.odometer(content_of(source)).entries
+    entry, = book.standing_of(source).entries
     assert (entry.budget, entry.state) == (Budget(1.0), "closed")
 
 

@@ -17,15 +17,16 @@ from engine.core.grids import drawing_grid
 from engine.core.types import Budget
 from engine.mechanisms import mechanisms
 from engine.mechanisms.families.adaptive import location
-from engine.privacy.failure import Delta, usual_delta
+from engine.privacy.failure import Delta, large_delta, usual_delta
 from engine.release import certified, ledger_file, published, repair, witness
 from engine.release import files as release_files
 from engine.release import folder as release_folder
-from engine.release.data_content import content_of
+from engine.release.books import Charge
 from engine.release.ledger import Ledger
 from engine.release.plan import ReleasePlan, messages_from_bytes, messages_to_bytes
 from engine.sources import sources
 from tests.heavy import few
+from tests.ledgers import charges, pure, spent
 from tests.release.test_ledger import own, study
 from tests.release.test_release import SETTINGS, asked, data_for, made
 from tests.release.test_release_files import request
@@ -41,10 +42,6 @@ def book(tmp_path):
 
 def publish(book, source=SEA, name="a", budget=BUDGET, mechanism=MEAN, **more):
     return published.publish(source, mechanism, budget, book, name, **more)
-
-
-def charges(book, source=SEA):
-    return [(entry.name, entry.state) for entry in book.odometer(content_of(source)).entries]
 
 
 # -- a ledger from before steps had keys -----------------------------------------------------------
@@ -84,11 +81,11 @@ def test_messages_that_an_earlier_version_read_in_another_way_are_not_read(earli
 def test_a_ledger_from_before_steps_had_keys_is_right_and_a_request_in_it_is_charged_once(earlier):
     assert repair.verify(earlier).problem is None
     air = sources.build("airport_temperature", {})
-    before = earlier.odometer(content_of(air)).spent_epsilon
+    before = spent(earlier, air)
     done = publish(earlier, air, "gradient", Budget(1.0, 1e-6),
                    mechanisms.build("noisy_gradient_mean", {}))
     assert done.release_id == RELEASED["gradient"]["id"]
-    assert earlier.odometer(content_of(air)).spent_epsilon == before
+    assert spent(earlier, air) == before
 
 
 @pytest.fixture
@@ -169,18 +166,52 @@ def test_a_plan_holds_public_facts_and_no_number_of_anybody(what, book):
         assert text == other.to_bytes().decode() and "child-7" not in text
 
 
-@pytest.mark.parametrize("n", [1, 5, 9, 10, 11, 40, 10**6])
-def test_the_usual_total_has_room_for_the_usual_delta_and_none_for_one_that_is_called_large(n):
-    total = published.usual_total(n).delta
-    assert usual_delta(n) <= total
+@pytest.mark.parametrize("n", [1, 5, 9, 10, 11, 40, 199, 200, 10**6])
+def test_the_usual_total_has_room_for_twenty_of_the_usual_delta_and_is_not_called_large(n):
+    total = large_delta(n)
+    assert 20 * usual_delta(n) <= total * (1 + 1e-12)
     assert not Delta(total, n).is_near_one_in_n and Delta(2 * total, n).is_near_one_in_n
 
 
 def test_a_release_that_would_take_new_people_to_a_large_delta_is_refused(book):
     source, n = own(study(), 300.0), own(study(), 300.0).sizes.n_curves
-    with pytest.raises(InputError, match="over the total of δ"):
+    with pytest.raises(InputError, match="40 of 40 people have less left") as refusal:
         published.publish(source, mechanisms.build("noisy_gradient_mean", {"n_iterations": 2}),
                           Budget(3.0, 0.2 / n), book, "a")
+    assert "δ" in refusal.value.hint
+
+
+# -- people who have nothing left -----------------------------------------------------------------
+
+
+def test_people_without_budget_are_left_out_where_that_is_asked_and_the_card_says_so(book):
+    rows, budget = study(), Budget(2.0)
+    some = own([row for row in rows if int(row[0][6:]) < 10], 300.0)
+    publish(book, some, "some", budget)
+    with pytest.raises(InputError, match="10 of 40 people have less left"):
+        publish(book, own(rows, 300.0), "all", budget)
+    first = publish(book, own(rows, 300.0), "all", budget, leave_out=True)
+    assert first.sizes.n_curves == 30
+    assert first.card["exhausted"] == "people without budget were left out"
+    assert book.standing(own(rows, 300.0)) == {1.0: 40}
+    again = publish(book, own(rows[::-1], 300.0), "all", budget, leave_out=True)
+    assert again.release_id == first.release_id and len(book.entries()) == 2
+
+
+def test_who_was_charged_is_drawn_for_after_a_kill_though_nothing_is_left_of_theirs(book, monkeypatch):
+    rows, budget = study(), Budget(2.0)
+    publish(book, own([row for row in rows if int(row[0][6:]) < 10], 300.0), "some", budget)
+    with monkeypatch.context() as patch, pytest.raises(Killed):
+        patch.setattr(certified, "hardened", dies)
+        publish(book, own(rows, 300.0), "all", budget, leave_out=True)
+    release = publish(book, own(rows, 300.0), "all", budget, leave_out=True)
+    assert release.sizes.n_curves == 30 and len(book.entries()) == 2
+
+
+def test_where_all_have_nothing_left_nobody_can_be_left_out(book):
+    publish(book, own(study(), 300.0), "first", Budget(3.0))
+    with pytest.raises(InputError, match="None of these people has as much left"):
+        publish(book, own(study(), 300.0), "second", leave_out=True)
 
 
 def test_a_plan_that_is_read_back_is_not_rehearsed_again():
@@ -216,7 +247,7 @@ def test_the_same_request_gives_the_same_release_and_is_charged_once(book):
     first = publish(book)
     second = publish(book)
     assert release_files.all_files(first) == release_files.all_files(second)
-    assert charges(book) == [("a", "drawn")]
+    assert charges(book, SEA) == [("a", "drawn")]
 
 
 def test_the_order_and_the_names_of_a_file_make_no_other_request(book):
@@ -238,7 +269,7 @@ def test_another_name_is_another_release(book):
     first, second = publish(book), publish(book, name="b")
     assert first.release_id != second.release_id
     assert not np.array_equal(*(next(iter(one.columns.values())) for one in (first, second)))
-    assert charges(book) == [("a", "drawn"), ("b", "drawn")]
+    assert charges(book, SEA) == [("a", "drawn"), ("b", "drawn")]
 
 
 def test_the_same_people_at_other_sites_are_another_request(book):
@@ -266,11 +297,11 @@ def test_a_charge_without_a_draw_is_drawn_under_the_same_charge(book, monkeypatc
     with monkeypatch.context() as patch, pytest.raises(Killed):
         patch.setattr(certified, "hardened", dies)
         publish(book)
-    assert charges(book) == [("a", "charged")]
+    assert charges(book, SEA) == [("a", "charged")]
     with pytest.raises(InputError, match="nothing was drawn"):
-        published.again(book, book.odometer(content_of(SEA)).entries[0].release_id)
-    one = publish(book)
-    assert charges(book) == [("a", "drawn")] and one.odometer.spent_epsilon == 1.0
+        published.again(book, book.entries()[0].release_id)
+    publish(book)
+    assert charges(book, SEA) == [("a", "drawn")] and spent(book, SEA) == 1.0
 
 
 @pytest.mark.parametrize("less", [Budget(2.9, 1e-4), Budget(3.0, 5e-5)], ids=["epsilon", "delta"])
@@ -279,10 +310,10 @@ def test_nothing_is_drawn_under_a_charge_of_less_than_it_costs(book, less):
     source, budget = own(study(), 300.0), Budget(3.0, 1e-4)
     mechanism = mechanisms.build("noisy_gradient_mean", {"n_iterations": 2})
     plan = published.planned(source, mechanism, budget, "a")
-    assert published.charge(plan, source, less, 0.1, book, "a mean", None, None).budget == less
+    assert published.charge(plan, source, Charge(less), book, "a mean").budget == less
     with pytest.raises(InputError, match="charged by another version"):
         published.publish(source, mechanism, budget, book, "a")
-    (entry,) = book.odometer(content_of(source)).entries
+    (entry,) = book.entries()
     assert (entry.name, entry.state) == ("a", "charged")
 
 
@@ -290,11 +321,11 @@ def test_a_drawing_that_fails_closes_its_charge_so_that_nothing_chooses_among_dr
     with monkeypatch.context() as patch, pytest.raises(ArithmeticError):
         patch.setattr(certified, "hardened", fails)
         publish(book)
-    assert charges(book) == [("a", "closed")]
+    assert charges(book, SEA) == [("a", "closed")]
     with pytest.raises(InputError, match="failed after it was charged"):
         publish(book)
     publish(book, name="b")
-    assert charges(book) == [("a", "closed"), ("b", "drawn")]
+    assert charges(book, SEA) == [("a", "closed"), ("b", "drawn")]
 
 
 def test_of_two_drawings_at_once_the_first_that_is_stored_is_the_release(book, monkeypatch):
@@ -309,7 +340,7 @@ def test_of_two_drawings_at_once_the_first_that_is_stored_is_the_release(book, m
 
     monkeypatch.setattr(certified, "hardened", slow)
     assert release_files.all_files(publish(book)) == release_files.all_files(seen[0])
-    assert charges(book) == [("a", "drawn")]
+    assert charges(book, SEA) == [("a", "drawn")]
 
 
 def test_nothing_is_shown_before_it_is_stored_and_in_the_witness(book, monkeypatch):
@@ -323,17 +354,17 @@ def test_nothing_is_shown_before_it_is_stored_and_in_the_witness(book, monkeypat
         patch.setattr(published, "assemble", fails)
         calls.append("from now on")
         publish(book)
-    assert charges(book) == [("a", "drawn")]
+    assert charges(book, SEA) == [("a", "drawn")]
     assert " drawn " not in book.witness.read_text()
-    published.again(book, book.odometer(content_of(SEA)).entries[0].release_id)
+    published.again(book, book.entries()[0].release_id)
     assert " drawn " in book.witness.read_text()  # before it was shown
 
 
 def test_unfinished_charges_of_earlier_versions_are_not_drawn_again(book):
-    book.charge(content_of(SEA), Budget(1.0), "a", "what")  # without a request, as they wrote it
+    book.charge(SEA, pure(1.0), "a", "what")  # without a request, as they wrote it
     with pytest.raises(InputError, match="has this name already"):
         publish(book)
-    assert charges(book) == [("a", "unfinished")]
+    assert charges(book, SEA) == [("a", "unfinished")]
 
 
 # -- a full disk ----------------------------------------------------------------------------------
@@ -358,11 +389,11 @@ def test_a_full_disk_of_the_ledger_loses_nothing(book, monkeypatch):
         with pytest.raises(InputError, match=r"disk of the ledger.*full"):
             for k in range(9):
                 publish(book, name=f"b{k}", budget=Budget(0.1))
-    assert book.odometer(content_of(SEA)).spent_epsilon <= 1.9
-    states = dict(charges(book))
+    assert spent(book, SEA) <= 1.9
+    states = dict(charges(book, SEA))
     for name in [*states, "after"]:
         publish(book, name=name, budget=BUDGET if name == "a" else Budget(0.1))
-    assert set(dict(charges(book)).values()) == {"drawn"}
+    assert set(dict(charges(book, SEA)).values()) == {"drawn"}
 
 
 @pytest.mark.parametrize("line", [1, 2], ids=["of the charge", "of the drawing"])
@@ -377,8 +408,8 @@ def test_a_full_disk_of_the_witness_loses_nothing(book, monkeypatch, line):
         patch.setattr(witness, "append", append)
         with pytest.raises(InputError, match="full"):
             publish(book)
-    assert charges(book) == [("a", ["charged", "drawn"][line - 1])]
-    assert publish(book).odometer.spent_epsilon == 1.0
+    assert charges(book, SEA) == [("a", ["charged", "drawn"][line - 1])]
+    assert publish(book) and spent(book, SEA) == 1.0
 
 
 def test_files_are_written_whole_or_not_at_all_on_a_full_disk(tmp_path, monkeypatch, capsys):

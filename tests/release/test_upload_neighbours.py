@@ -170,6 +170,11 @@ def test_one_person_of_a_wide_file_changes_nothing_but_the_messages(law, tmp_pat
     assert b"7.31" not in b"".join(released[1].values())
 
 
+def _moved(frame):
+    """Another curve."""
+    return frame.apply(lambda column: column if column.name == "child" else column - 2 * float(column.name))
+
+
 @pytest.mark.parametrize("several", ["keep", None])
 def test_who_a_row_of_a_wide_file_belongs_to_changes_nothing_that_is_published(several, tmp_path):
     """A row of somebody with two becomes that of a person of their own, or the other way round."""
@@ -178,7 +183,7 @@ def test_who_a_row_of_a_wide_file_belongs_to_changes_nothing_that_is_published(s
         frame = wide(long_file())
         frame.loc[7, "child"] = owner
         if several is None and owner == "c006":
-            frame = pd.concat([frame, frame.iloc[:1].assign(child="c007")])  # as many people
+            frame = pd.concat([frame, _moved(frame.iloc[:1]).assign(child="c007")])  # as many people
         table = read_table(files.csv(frame))
         facts = declare(**BOUNDS, design=DESIGNS["common"], observations=8, person="child", people="children")
         read = read_curves(table, suggest_layout(table), several)

@@ -21,7 +21,6 @@ from engine.numerics.bases import Basis
 from engine.numerics.public_curves import PublicCurve
 from engine.numerics.unseen_details import UnseenDetails
 from engine.release import published
-from engine.release.data_content import content_of
 from engine.release.ledger import Ledger
 from engine.sources import sources
 
@@ -298,7 +297,7 @@ def test_details_that_common_times_leave_open_matter_between_them_and_not_at_the
 def test_a_published_release_is_asked_from_its_card_without_data_or_charge(release, capsys,
                                                                           monkeypatch):
     folder, one, book, sea = release
-    before = book.odometer(content_of(sea))
+    before = book.standing(sea)
     path = str(folder / "guarantee.json")
     monkeypatch.setattr("engine.sources.Source.draw", None, raising=False)
     monkeypatch.setattr("engine.release.ledger.Ledger.charge", None)
@@ -311,7 +310,7 @@ def test_a_published_release_is_asked_from_its_card_without_data_or_charge(relea
     assert {*plain} == {cls.key for cls in curve_questions.all()}
     low, high = plain["average"]["pieces"][0]
     assert low < one.columns[one.value].mean() < high
-    assert book.odometer(content_of(sea)) == before
+    assert book.standing(sea) == before
 
 
 def test_options_of_a_question_reach_it(release, capsys):

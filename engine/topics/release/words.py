@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from engine.core.names import uncapital
 from engine.core.tasks import TASKS, Argument, DataType
-from engine.core.types import PublicFacts
-from engine.language.grammar import capital, escape
+from engine.core.types import Budget, PublicFacts
+from engine.language.grammar import capital, escape, plain_text
 from engine.language.numbers import in_unit, percent, small
 from engine.language.quality import at_common_times, level_only, smallest_change
-from engine.release.books import Odometer
-from engine.release.repair import Repaired, State
-from engine.release.sentences import FOR_SMOOTH_CURVES, became
+from engine.release.books import Entry
+from engine.release.repair import Rebuilt, State
+from engine.release.sentences import FOR_SMOOTH_CURVES, became, left
+from engine.release.standing import Standing
 from engine.topics.release.preview import PEAKS, ReleasePreview
 
 TITLE = "What survives at this budget"
@@ -175,87 +176,70 @@ def _how_many(n_visible: int) -> str:
     return f"all {many}" if n_visible == PEAKS else f"only {many}" if n_visible < PEAKS else many
 
 
-# -- the ledger, checked and repaired --------------------------------------------------------------
+# -- the ledger, checked and rebuilt -------------------------------------------------------------
 
 
 _FEW = 6  # significant digits
 
 
 def verified(state: State) -> list[str]:
-    """Whether the ledger can be believed, and what was spent by it.
-
-    Parameters
-    ----------
-    state : State
-        From `engine.release.repair.verify`.
-
-    Returns
-    -------
-    list of str
-        Lines.
-    """
+    """Say whether the ledger can be believed, and list its releases."""
     if state.problem is not None:
-        return [f"Wrong: {state.problem}", _counts(state)]
+        lines = "" if state.exists else f" The witness has {state.n_lines} lines."
+        return [f"Wrong: {state.problem}{lines}"]
     if not state.exists:
         return ["There is no ledger yet, and no witness of one: nothing was ever charged here."]
-    out = [f"Right: all {state.n_rows} entries have their seals, and the witness lists every "
+    out = [f"Right: all {state.n_entries} entries have their seals, and the witness lists every "
            "charge." if state.is_witnessed else
-           f"Right: all {state.n_rows} entries have their seals. The last line of the witness is "
-           "missing, because a process was ended there; it is written before anything else."]
+           f"Right: all {state.n_entries} entries have their seals. The last line of the witness "
+           "is missing, because a process was ended there; it is written before anything else."]
+    if state.n_unread:
+        out.append(f"{state.n_unread} sets of people cannot be read: their releases count for "
+                   "everybody. Put back a copy of the ledger that has them.")
     if state.n_damaged:
         out.append(f"{state.n_damaged} lines of the witness are unfinished or damaged, and are "
                    "written again.")
-    for odometer in state.odometers:
-        out += _spent(odometer)
-    return out
+    return out + shown(state.entries, state.total)
 
 
-def _counts(state: State) -> str:
-    if not state.exists:
-        return f"There is no ledger; the witness has {state.n_lines} lines."
-    damaged = f", {state.n_damaged} more are damaged" if state.n_damaged else ""
-    return (f"{state.n_rows} of its entries can be read, {state.n_intact} with a good seal; the "
-            f"witness has {state.n_lines} lines{damaged}.")
-
-
-def _spent(odometer: Odometer) -> list[str]:
-    """What was spent on one group of people, and all of their releases."""
-    lines = [f"{odometer.label}: ε = {odometer.spent_epsilon:.{_FEW}g} of "
-             f"{odometer.total.epsilon:.{_FEW}g}, "
-             f"δ = {small(odometer.spent_delta)} of {small(odometer.total.delta)} spent."]
-    for entry in odometer.entries:
+def shown(entries: Sequence[Entry], total: Budget | None) -> list[str]:
+    """List all releases of a ledger under its total."""
+    if total is None:
+        return ["Nothing was released yet."]
+    lines = [f"No person known to this ledger can lose more than ε = {total.epsilon:.{_FEW}g}."]
+    for entry in entries:
         note = became(entry)
-        lines.append(f"  {entry.at[:10]} {entry.release_id or 16 * '-'} ε = "
-                     f"{entry.budget.epsilon:.{_FEW}g} {entry.name or entry.what}"
-                     + (f" ({note})" if note else ""))
+        lines.append(f"  {entry.at[:10]} {entry.release_id} ε = "
+                     f"{entry.budget.epsilon:.{_FEW}g} δ = {small(entry.budget.delta)} "
+                     f"{entry.name or entry.what}" + (f" ({note})" if note else ""))
     return lines
 
 
-def repaired(done: Repaired | None) -> list[str]:
-    """What a repair did.
+def standing_lines(facts: PublicFacts, standing: Standing) -> list[str]:
+    """Say what the people of a data set have lost and have left, in at most five rows."""
+    lines = [plain_text(left(facts, standing))]
+    if standing.is_known:
+        lines += ["   people      spent       left"]
+        lines += [f"{people:9d} {spent:10.4g} {remains:10.4g}"
+                  for people, spent, remains in standing.rows()]
+        names = ", ".join(f"“{entry.name or entry.what}”" for entry in standing.entries[:5])
+        more = len(standing.entries) - 5
+        lines.append(f"In {names}" + (f" and {more} more." if more > 0 else "."))
+    return lines
 
-    Parameters
-    ----------
-    done : Repaired or None
-        From `engine.release.repair.repair`.
-    """
+
+def rebuilt(done: Rebuilt | None) -> list[str]:
+    """Say what making a ledger from its witness did."""
     if done is None:
-        return ["Nothing to repair: the ledger can be believed."]
+        return ["Nothing to rebuild: the ledger can be believed."]
     if done.added:
         return [f"The ledger is sound. Its witness lacked {done.added} lines, which were written "
-                "again from the ledger. Should the ledger have been set back as well, nobody can "
-                "know."]
-    out = ["A new ledger was made from what can still be read and from the witness."]
+                "again from the ledger. If the ledger was set back as well, nobody can know."]
+    out = [f"A new ledger was made from the witness: {done.n_releases} releases, of which "
+           f"{done.n_for_everybody} count for everybody. None of them can be made again."]
+    if done.is_incomplete:
+        out.append("Releases are missing in the witness as well, so nothing is left for anybody in "
+                   "this ledger.")
     if done.damaged_file:
         out.append(f"The damaged one is kept beside it as {done.damaged_file}.")
-    for label, more in done.more.items():
-        out.append(f"{label}: ε = {more / 1e9:.9g} was charged beyond the entries that can be "
-                   "read, because the witness says so.")
-    if done.closed:
-        out.append("Too little is known of what is gone, so nothing is left for anybody in it.")
-    if done.unknown:
-        out.append("Of some people it is no longer known who they were. Whoever publishes new data "
-                   "is asked whether they are the same.")
-    for odometer in done.odometers:
-        out += _spent(odometer)
     return out

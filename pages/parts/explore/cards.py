@@ -50,7 +50,7 @@ class Explored(Scene):
                     b.epsilon, o.budget.epsilon) >= odds_card.WEAK_FROM)
                 for b, o in zip(self.answer.budgets, self.odds, strict=True)]),
             self.step, facts, pure=self.budget.is_pure)
-        strips.odometer_lines(self.source)
+        strips.ledger_lines(self.source)
 
     def promise(self) -> None:
         super().promise()

@@ -21,15 +21,15 @@ from engine.language.grammar import capital, escape
 from engine.language.numbers import number, power_of_two, small
 from engine.mechanisms import Mechanism, mechanisms
 from engine.noise.hardened import HardenedNoise
+from engine.privacy.failure import large_delta
 from engine.release import captions, published, sentences
 from engine.release import files as release_files
 from engine.release.books import Entry
 from engine.release.certified import ReleaseCost
 from engine.release.guarantee_card import unit_of
-from engine.release.ledger import DEFAULT_TOTAL, LONGEST_NAME, Ledger, check_name, check_room
+from engine.release.ledger import DEFAULT_TOTAL, LONGEST_NAME, Ledger, check_name
 from engine.release.plan import Forecast
 from engine.release.published import Published
-from engine.release.repair import verify
 from engine.sources import Source, sources
 from engine.topics.release import charts
 from engine.topics.release.preview import release_preview
@@ -141,7 +141,7 @@ def strip(choice: Choice, cost: ReleaseCost | None) -> None:
                  is_forecast=True, n_curves=choice.source.sizes.n_curves,
                  protected=(capital(unit), "What is protected: exchanging all of it changes what "
                             "is published only a little."), data=_about_data(choice))
-    strips.odometer_lines(choice.file or choice.source)
+    strips.ledger_lines(choice.file or choice.source)
 
 
 def _about_data(choice: Choice) -> tuple[str, str] | None:
@@ -152,7 +152,7 @@ def _about_data(choice: Choice) -> tuple[str, str] | None:
     on_screen = {release.release_id for release in st.session_state.get("released", ())}
     is_released = choice.settings.publish_step == "release" and any(
         entry.release_id in on_screen for part in choice.parts
-        if (spent := strips.odometer(part)) is not None for entry in spent.entries)
+        for entry in strips.standing(part).entries)
     return tags.published_chip(source.facts, source.sizes.n_curves, is_released)
 
 
@@ -294,36 +294,34 @@ def before(choice: Choice, cost: ReleaseCost | None) -> None:
                              key=f"release_name_{_tries()}", placeholder="e.g. growth-2026")
         if (used := _name_used(choice, name)) is not None:
             st.error(controls.message(used), icon=":material/block:")
-        is_answered, same = _same_people(choice)
-        total = _total(choice, same)
+        same, total = _same_people(choice), _total(choice)
         st.button("Publish and write to the ledger", icon=":material/publish:", type="primary",
                   disabled=controls.is_refused() or used is not None or not (
-                      ticked and name.strip() and is_answered),
+                      ticked and name.strip()),
                   key="release_publish", on_click=_publish, args=(choice, name, total, same))
-        if missing := sentences.still_missing(ticked, name, is_answered):
+        if missing := sentences.still_missing(ticked, name):
             st.markdown(f":small[{missing}]")
 
 
 def no_room_for(choice: Choice) -> InputError | None:
-    """Why the total of these data would be overrun; said as soon as ε is chosen."""
+    """Why people of these data have too little left, as soon as ε is chosen; or None."""
     for part in choice.parts:
-        if (spent := strips.odometer(part)) is None:
+        standing = strips.standing(part)
+        if not standing.is_known:  # their total is still to be stated
             continue
         try:
-            check_room(spent, _cost_of(choice, part).certified, part.facts)
+            standing.check_room(published.charge_of(_cost_of(choice, part)), part.facts)
         except InputError as problem:
             return problem
     return None
 
 
 def _name_used(choice: Choice, name: str) -> InputError | None:
-    """That another release of these people has this name; the same may be asked for again."""
+    """Refuse a name of another release in the ledger; the same release may repeat it."""
     for part in choice.parts if name.strip() else ():
         people, called = groups.released_as(choice.file or part, part, name.strip())
-        spent = strips.odometer(part)
         try:
-            if spent is not None:
-                check_name(spent, called)
+            check_name(Ledger().entries(), called)
         except InputError as problem:
             if published.asked_before(people, choice.mechanism, choice.budget, Ledger(), called
                                       ) is None:
@@ -341,42 +339,32 @@ def _tries() -> int:
     return st.session_state.get("release_tries", 0)
 
 
-def _same_people(choice: Choice) -> tuple[bool, dict[str, bool | None]]:
-    """Whether all is said of people who seem to be known, and by group whether they are the same.
-
-    None stands for people of whom nothing needs to be said.
-    """
+def _same_people(choice: Choice) -> dict[str, bool | None]:
+    """Whether people known by their curve alone are the same, by group; None without any."""
     same: dict[str, bool | None] = {}
-    is_answered = True
     for k, part in enumerate(choice.parts):
-        known_people, group = strips.known_people_of(part), groups.name(part)
+        group, told = groups.name(part), sentences.by_curve(part.facts, strips.standing(part))
         same[group] = None
-        if known_people is None:
-            continue
-        about = f"{escape(group)}: " if group else ""
-        st.warning(f"{about}{sentences.known_people(known_people, part.facts)}",
-                   icon=":material/group:")
-        if known_people.is_certain:
-            same[group] = True
-            continue
-        options = sentences.same_or_others(part.facts)
-        same[group] = st.radio(f"{about}Are they the same?", [True, False], index=None,
-                               format_func=options.get,
-                               key=f"release_people_{choice.key}{_suffix(k)}")
-        is_answered &= same[group] is not None
-    return is_answered, same
+        if told:
+            about = f"{escape(group)}: " if group else ""
+            st.warning(f"{about}{told}", icon=":material/group:")
+            options = sentences.same_or_others(part.facts)
+            same[group] = st.radio(f"{about}Are they the same?", [True, False],
+                                   format_func=options.get,
+                                   key=f"release_people_{choice.key}{_suffix(k)}")
+    return same
 
 
-def _total(choice: Choice, same: dict[str, bool | None]) -> float | None:
-    """The total of data that were never published, as their holder sets it; else it is fixed."""
-    new = [part for part in choice.parts
-           if strips.odometer(part) is None and not same[groups.name(part)]]
+def _total(choice: Choice) -> float | None:
+    """The total of people of whom nobody is known, as their holder sets it; else it is fixed."""
+    new = [part for part in choice.parts if not strips.standing(part).is_known]
     if not new:
         return None
-    facts = new[0].facts
+    facts, of_ledger = new[0].facts, Ledger().total()
     each = "each group of these" if len(choice.parts) > 1 else "these"
     stated = f"release_total_stated_{_tries()}"
-    total: float = st.session_state.get(stated, DEFAULT_TOTAL)
+    usual = DEFAULT_TOTAL if of_ledger is None else of_ledger.epsilon
+    total: float = st.session_state.get(stated, usual)
     controls.number(f"Total budget for {each} {escape(facts.people)} (ε)", total,
                     partial(_set_total, stated), f"release_total_{_tries()}",
                     help=sentences.total_help(facts))
@@ -398,13 +386,12 @@ def _publish(choice: Choice, name: str, total: float | None, same: dict[str, boo
 
     def publish(part: Source) -> Published:
         people, called = groups.released_as(file, part, name)
-        is_same = same[groups.name(part)]
-        is_new = total is not None and strips.odometer(part) is None and not is_same
-        total_budget = Budget(total, published.usual_total(part.sizes.n_curves).delta) if (
+        is_new = total is not None and not strips.standing(part).is_known
+        total_budget = Budget(total, large_delta(part.sizes.n_curves)) if (
             is_new and total is not None) else None
         return published.publish(people, choice.mechanism, choice.budget, Ledger(), called,
-                                 total_budget,
-                                 is_same, _forecast(choice, part, _cost_of(choice, part)))
+                                 total_budget, same[groups.name(part)],
+                                 _forecast(choice, part, _cost_of(choice, part)))
 
     if not _release(lambda: (publish(part) for part in choice.parts)):
         return
@@ -447,9 +434,7 @@ def ledger_of_choice(choice: Choice, cost: ReleaseCost | None) -> None:
 
 def _ledger_of_all() -> None:
     """Every release of this machine, while no data are chosen: to be shown again at no charge."""
-    books = verify(Ledger()).odometers if visitors.may_bring_files() else ()
-    entries = sorted((entry for book in books for entry in book.entries),
-                     key=lambda entry: entry.at)
+    entries = Ledger().entries() if visitors.may_bring_files() else ()
     if not entries:
         st.markdown("Nothing was published here yet. Of public data or a file of your own, all "
                     "releases and what is left of the total budget stand here.")
@@ -460,18 +445,16 @@ def _ledger_of_all() -> None:
 
 
 def _ledger_of(part: Source, next_one: ReleaseCost | bool, suffix: str) -> None:
-    spent = strips.odometer(part)
-    if spent is None:
-        known = strips.known_people_of(part)
-        st.markdown(sentences.left(part.facts, None) if known is None else
-                    sentences.known_people(known, part.facts))
+    spent = strips.standing(part)
+    if not spent.is_known:
+        st.markdown(sentences.left(part.facts, spent))
         return
     st.dataframe(_rows(spent.entries), hide_index=True, key=f"release_book{suffix}")
     st.markdown(sentences.after(part.facts, spent))
     if visitors.may_bring_files():
         _once_more(spent.entries, suffix)
     if isinstance(next_one, ReleaseCost):
-        st.markdown(f":small[{sentences.with_next(spent, next_one)}]")
+        st.markdown(f":small[{sentences.with_next(spent, published.charge_of(next_one))}]")
 
 
 def _rows(entries: Sequence[Entry]) -> list[dict[str, Any]]:
@@ -483,8 +466,7 @@ def _rows(entries: Sequence[Entry]) -> list[dict[str, Any]]:
 
 def _never_drawn(choice: Choice, part: Source) -> None:
     """What was charged and never drawn can be drawn now, under its charge."""
-    spent = strips.odometer(part)
-    for entry in () if spent is None else spent.entries:
+    for entry in strips.standing(part).entries:
         if entry.state != "charged":
             continue
         st.warning(sentences.never_drawn(entry), icon=":material/pending:")

@@ -209,7 +209,7 @@ class ReleaseView(View):
                                       self.highest_epsilon >= odds_card.WEAK_FROM)
         strips.by_step(self.facts, *self.budgeted(present), f"{self.page}_strip",
                        TASKS[self.task].unit, stated=self.stated_delta, warning=self.warning)
-        strips.odometer_lines(self.source)
+        strips.ledger_lines(self.source)
 
     def promise(self) -> None:
         if self.spends:

@@ -25,8 +25,7 @@ from pages.shared.state import links, pins, run, session, settings
 from pages.shared.uploads import groups, panel
 
 if TYPE_CHECKING:
-    from engine.release.books import Odometer
-    from engine.release.ledger import Known
+    from engine.release.standing import Standing
 
 
 def pinnable(chips: Sequence[components.Chip], budgets: Sequence[components.Budgeted], at: int,
@@ -150,7 +149,7 @@ def by_method(mechanism: Mechanism, source: Source, *budgets: Budget) -> str:
 # -- what is left of a data set’s total, wherever that data set is shown ---------------------------
 
 
-def odometer_lines(source: Source) -> None:
+def ledger_lines(source: Source) -> None:
     """What is left, in a line for each group that is published on its own, on every page alike.
 
     Nothing for simulated data, of which there is no ledger.
@@ -162,41 +161,29 @@ def odometer_lines(source: Source) -> None:
 
 def _line(source: Source, group: str) -> None:
     """Of the people of a group, or of everybody."""
-    from engine.release.sentences import (  # on first use: most pages show simulated curves
-        known_people,
-        left,
-    )
+    from engine.release.sentences import left  # on first use: most pages show simulated curves
 
     try:
-        spent = odometer(source)
-        people = known_people_of(source)
-        words = left(source.facts, spent) if people is None else known_people(people, source.facts)
+        words = left(source.facts, standing(source))
     except InputError:
         words = "The ledger cannot be read, so nothing can be published."
     about = f"**{escape(group)}.** " if group else ""
     st.markdown(f":material/receipt_long: {about}{words}")
 
 
-def known_people_of(source: Source) -> Known | None:
-    """Whether people of data that are new to the ledger seem to be in it already."""
+def standing(source: Source, same_people: bool | None = None) -> Standing:
+    """What the people of real data have lost and have left."""
     from engine.release.ledger import Ledger
 
     ledger = Ledger()
-    stamp = ledger.path.stat().st_mtime_ns if ledger.path.exists() else 0
-    return run.at_once(_known, source, str(ledger.path), stamp)
+    stamps = [path.stat().st_mtime_ns if path.exists() else 0
+              for path in (ledger.path, ledger.witness)]
+    return run.at_once(_standing, source, same_people, str(ledger.path), tuple(stamps))
 
 
-def _known(source: Source, path: str, stamp: int) -> Known | None:
-    """Looked up anew when the ledger has changed, which `stamp` tells."""
-    from engine.release.data_content import content_of
+def _standing(source: Source, same_people: bool | None, path: str, stamps: tuple[int, ...]
+              ) -> Standing:
+    """Looked up anew when the ledger has changed, which `stamps` tell."""
     from engine.release.ledger import Ledger
 
-    return Ledger(path).known(run.at_once(content_of, source), source.traces())
-
-
-def odometer(source: Source) -> Odometer | None:
-    """What has been spent on these data; None if nothing ever was."""
-    from engine.release.data_content import content_of
-    from engine.release.ledger import Ledger
-
-    return Ledger().odometer(run.at_once(content_of, source))
+    return Ledger(path).standing_of(source, same_people)
