@@ -89,7 +89,8 @@ def record(card: Any, answers: Answers) -> dict[str, Any]:
     except (KeyError, TypeError, ValueError, AttributeError, IndexError):
         raise InputError("The guarantee card lacks what every card has.", field="card",
                          hint="Write the files of the release again, at no charge.") from None
-    return _without_empty(whole)
+    made: dict[str, Any] = _without_empty(whole)
+    return made
 
 
 def left_empty(record: Mapping[str, Any]) -> list[str]:
@@ -183,8 +184,9 @@ def _told_apart(card: Mapping[str, Any]) -> str:
     power = "; ".join(f"{found:.4g} at {rate}" for rate, found in card["power"].items())
     mu = "" if card["mu"] is None else f"Gaussian differential privacy with μ = {card['mu']:.4g}. "
     right = card["odds"]["right_guess_at_most"]
-    return (f"{mu}True-positive rate of the best attack, by its false-positive rate: {power}. Of two "
-            f"equally likely possibilities it finds the right one in at most {right:.4g} of cases.")
+    return (f"{mu}True-positive rate of the best attack, by its false-positive rate: {power}. It "
+            f"finds the right one of two equally likely possibilities in at most {right:.4g} of "
+            "cases.")
 
 
 def _actors(card: Mapping[str, Any], answers: Answers) -> str:
@@ -197,8 +199,8 @@ def _actors(card: Mapping[str, Any], answers: Answers) -> str:
 
 
 def _composition(card: Mapping[str, Any]) -> str:
-    return (f"{capital(card['accounting']['method'])}. Over several releases: {card['composition']}. Either "
-            "the sums of ε and δ, or the sum of μ², of each person stays within the total.")
+    return (f"{capital(card['accounting']['method'])}. Over several releases: "
+            f"{card['composition']}. Either the sums of ε and δ, or the sum of μ², of each person stays within the total.")
 
 
 def _post_processing(card: Mapping[str, Any]) -> str:

@@ -184,7 +184,8 @@ def _choices(card: Mapping[str, Any], is_upload: bool) -> dict[str, str]:
     reading = card["reading"]
     return {
         **({} if reading is None else {
-            "Reading": f"{capital(stated_words.reading(reading))}. Each line is read by this alone"}),
+            "Reading": f"{capital(stated_words.reading(reading))}. Each line is read by the stated "
+                       "reading alone"}),
         "Choices after looking": sentences.choices(card["looked_before_stating"],
                                                    card["changed_after_looking"]),
         **({"Contact": card["contact"]} if card["contact"] else {})}

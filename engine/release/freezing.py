@@ -51,7 +51,7 @@ class Frozen(NamedTuple):
     def in_words(self) -> str:
         """A line for the holder, before anything exact is shown."""
         if self.changed:
-            return (f"Choices after looking: {', '.join(self.changed)} changed since the facts were "
+            return (f"Choices after looking: {', '.join(self.changed)} changed since they were "
                     "frozen. The card will say so.")
         return ("The facts and the reading are frozen in the ledger. The card names every one that "
                 "is changed from here on.")

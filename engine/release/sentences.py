@@ -597,6 +597,7 @@ def relied_on(shares: Shares) -> str:
     """
     other = shares.sites - shares.honest
     return (f"Only sums over all {shares.sites} sites can be read. Everybody is protected from the "
-            f"centre together with up to {other} {'site' if other == 1 else 'sites'}, and no "
-            f"longer if {other + 1} sites work together with it or leave out their noise. If a "
+            f"centre together with up to {other} {'site' if other == 1 else 'sites'}, as long as "
+            f"{shares.honest} keep to the protocol and each site checked its partners’ keys once. "
+            f"It ends if {other + 1} sites work together with it or leave out their noise. If a "
             "site drops out, nothing is released.")

@@ -10,6 +10,11 @@ from engine.core.types import PublicFacts, PublicGroup, Sizes
 from engine.uploads.design import StatedDesign, StatedLaw
 
 
+AFTER_LOOKING = ("**Choices after looking:** what you state or change because of these lines can say "
+                 "something about the file, and no noise covers that. The guarantee card says that you "
+                 "may have looked.")
+
+
 def reading(plain: Mapping[str, Any]) -> str:
     """Say how a file was read, from the reading on a guarantee card."""
     columns = plain["columns"]
