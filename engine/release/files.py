@@ -168,6 +168,7 @@ def guarantee_rows(release: Published) -> Mapping[str, str]:
                           f"textbooks, would cost ε = {cost.ideal.epsilon:.4g}. That is not the "
                           "guarantee.",
         "Odds": plain_text(sentences.odds(release.facts, cost)),
+        "Households": plain_text(sentences.household(facts, cost)),
         "Bounds": f"{_bounds(card['bounds'])}; from {card['bounds']['source']}",
         **stated.report_rows(release.facts, card),
         **_choices(card, facts.is_upload),

@@ -244,8 +244,11 @@ class ReleasePlan:
 
     @property
     def declaration(self) -> Declaration:
+        """What the holder declares; a plan of sites is signed before any of them looks."""
         stored = self.plain.get("declaration")
-        return UNDECLARED if stored is None else Declaration.of(stored)
+        if stored is not None:
+            return Declaration.of(stored)
+        return Declaration(changed=()) if self.sites else UNDECLARED
 
     @property
     def budgets(self) -> tuple[Budget, ...]:
