@@ -53,6 +53,8 @@ class Frozen(NamedTuple):
         if self.changed:
             return (f"Choices after looking: {', '.join(self.changed)} changed since they were "
                     "frozen. The card will say so.")
+        if not self.is_new:
+            return "Nothing that is stated has changed since it was frozen."
         return ("The facts and the reading are frozen in the ledger. The card names every one that "
                 "is changed from here on.")
 
