@@ -26,7 +26,7 @@ from engine.mechanisms import Mechanism, parsing
 from engine.release import groups
 from engine.release.data_sections import WORDS
 from engine.release.ledger import Ledger
-from engine.release.plan import Declaration
+from engine.release.plan import Declaration, public_reading
 from engine.release.request import checked, keys_of, stated_facts
 from engine.release.sealed_log import OpenLog
 from engine.uploads.limits import MAX_BYTES
@@ -127,7 +127,7 @@ def flat(data: Mapping[str, Any]) -> dict[str, Any]:
         if name == "facts":
             stated |= {fact: each for fact, each in value.items() if fact not in (*WORDS, "origin")}
         elif name == "reading":
-            stated |= dict(_paths(name, value))
+            stated |= dict(_paths(name, public_reading(value)))
         elif name not in ("file", "group"):
             stated[name] = value
     return {name: value for name, value in stated.items() if value is not None

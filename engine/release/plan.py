@@ -29,7 +29,6 @@ from engine.release import certified
 from engine.release.certified import Key, ReleaseCost
 from engine.release.proofs import proofs_of
 from engine.sources import Source, sources
-from engine.uploads.reading_of_files import Reading
 from engine.uploads.source import UploadedData
 
 _VERSION = 1
@@ -90,15 +89,15 @@ class Declaration:
 UNDECLARED = Declaration()
 
 
-def public_reading(reading: Reading) -> dict[str, Any]:
-    """Return a reading as it is published: without the texts of people.
+def public_reading(plain: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the JSON of a reading without the texts of people.
 
     Where people stand in columns the header holds their ids, from its second cell on.
     """
-    plain = reading.to_plain()
-    header = plain["frame"]["header"]
-    is_of_people = reading.frame.people == "columns"
-    return {**plain, "frame": {**plain["frame"], "header": header[:1] if is_of_people else header}}
+    frame = plain["frame"]
+    if frame.get("people") != "columns":
+        return {**plain}
+    return {**plain, "frame": {**frame, "header": frame["header"][:1]}}
 
 
 @dataclass(frozen=True)
@@ -150,7 +149,7 @@ class ReleasePlan:
             "name": name, "unit": unit, "protected": protected, "request": request,
             "data": _public_data(source), "declaration": declaration.to_plain(),
             "proofs": proofs_of(mechanism),
-            **({} if reading is None else {"reading": public_reading(reading)}),
+            **({} if reading is None else {"reading": public_reading(reading.to_plain())}),
             "mechanism": {"key": mechanism.key, "parameters": mechanism.values()},
             "asked": asdict(budget),
             **({} if forecast is None else {"forecast": forecast._asdict()})})

@@ -16,6 +16,7 @@ from engine.privacy import accounting, risk
 from engine.privacy.tradeoff import Gaussian
 from engine.release import files as release_files
 from engine.release import published
+from engine.release.freezing import flat
 from engine.release.guarantee_card import told_apart, unit_code, unit_of
 from engine.release.ledger import Ledger, Receipt
 from engine.release.plan import Declaration, ReleasePlan, public_reading
@@ -192,8 +193,9 @@ def test_the_reading_of_people_in_columns_is_published_without_their_ids():
     reading = Reading.of({
         "frame": {"header": ["age", "Anna", "Berta"], "people": "columns"},
         "person": {"header": True}, "columns": {"time": {"name": "age"}}})
-    plain = public_reading(reading)
+    plain = public_reading(reading.to_plain())
     assert "Anna" not in json.dumps(plain) and plain["frame"]["header"] == ["age"]
+    assert "Anna" not in json.dumps(flat({"reading": reading.to_plain()}))  # what a ledger keeps
 
 
 def test_what_is_declared_is_not_part_of_the_request():
