@@ -43,9 +43,9 @@ class Frozen(NamedTuple):
     looked: bool
     is_new: bool  # nothing had been frozen for this file or name before
 
-    def declaration(self, exhausted: str = "refused", contact: str = "") -> Declaration:
+    def declaration(self, contact: str = "") -> Declaration:
         """Return what the card says of it."""
-        return Declaration(self.changed, self.looked, exhausted, contact)
+        return Declaration(self.changed, self.looked, contact)
 
     @property
     def in_words(self) -> str:

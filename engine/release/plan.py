@@ -67,7 +67,6 @@ class Declaration:
 
     changed: tuple[str, ...] | None = None  # facts changed since they were frozen; None: not frozen
     looked: bool = True  # somebody may have looked at the file before they were stated
-    exhausted: str = "refused"  # what happens to people without budget: "refused" or "left out"
     contact: str = ""  # who answers questions about the data
 
     def __post_init__(self) -> None:
