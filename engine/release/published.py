@@ -202,7 +202,7 @@ def publish(source: Source[Data], mechanism: Mechanism, budget: Budget, ledger: 
     >>> release.title, release.x.shape, release.cost.certified.epsilon, release.odometer.left
     ('Density, released', (101,), 1.0, 2.0)
     """
-    plan = planned(source, mechanism, budget, name, forecast, declaration)
+    plan = planned(source, mechanism, budget, name, forecast, declaration=declaration)
     data, cost = certified.publishable_data(source), plan.cost
     description = " by ".join(dict.fromkeys((mechanism.main_task.label, mechanism.label)))
     receipt = charge(plan, source, cost.certified, cost.rho, ledger, description, total,
@@ -316,7 +316,7 @@ def planned(source: Source[Data], mechanism: Mechanism, budget: Budget, name: st
     _check_variables(mechanism, source.facts)
     return ReleasePlan.of(source, mechanism, budget, name, unit_of(source, mechanism),
                           _request(source, mechanism, budget, name), forecast,
-                          unit_code(source, mechanism), declaration)
+                          protected=unit_code(source, mechanism), declaration=declaration)
 
 
 def _noised_messages(data: Data, source: Source[Data], mechanism: Mechanism, cost: ReleaseCost,
