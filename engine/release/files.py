@@ -189,6 +189,8 @@ def _choices(card: Mapping[str, Any], is_upload: bool) -> dict[str, str]:
                        "reading alone"}),
         "Choices after looking": sentences.choices(card["looked_before_stating"],
                                                    card["changed_after_looking"]),
+        **({"Left out": "People without budget, if any, were left out"}
+           if card["exhausted"] == "left out" else {}),
         **({"Contact": card["contact"]} if card["contact"] else {})}
 
 
