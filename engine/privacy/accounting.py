@@ -396,6 +396,17 @@ def total_mu(spends: Iterable[Spend | Cost]) -> float:
     return root if Fraction(root) ** 2 >= squares else math.nextafter(root, math.inf)
 
 
+def covering_mu(spends: Sequence[Spend]) -> float:
+    """Find a μ such that all spends about one server's people together are μ-GDP; ∞ if none is.
+
+    That of Gaussian noise is exact; releases with δ = 0 have `mu_of_pure`.
+    """
+    mu, pure = total_mu(spends), total_epsilon(spends)
+    if not math.isnan(mu):
+        return mu
+    return math.inf if pure is None else mu_of_pure(pure)
+
+
 def total_epsilon(spends: Iterable[Spend | Cost]) -> float | None:
     """The sum of the ε of spends that all hold with δ = 0.
 

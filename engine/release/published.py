@@ -27,10 +27,17 @@ from engine.release.certified import Key, ReleaseCost
 from engine.release.counts import AT_RISK, released_counts
 from engine.release.earlier_ledgers import mu_of_spends
 from engine.release.functions import Axes, ReleasedFunctions, axes_of, functions_of
-from engine.release.guarantee_card import card_of, unit_of
+from engine.release.guarantee_card import card_of, unit_code, unit_of
 from engine.release.ledger import LONGEST_NAME, Ledger, Receipt, checked_name
 from engine.release.percentiles import released_percentiles
-from engine.release.plan import Forecast, ReleasePlan, messages_from_bytes, messages_to_bytes
+from engine.release.plan import (
+    UNDECLARED,
+    Declaration,
+    Forecast,
+    ReleasePlan,
+    messages_from_bytes,
+    messages_to_bytes,
+)
 from engine.release.random_order import reordered
 from engine.release.request import stated_of
 from engine.release.standing import Standing
@@ -145,7 +152,8 @@ def release_cost(source: Source[Data], mechanism: Mechanism, budget: Budget) -> 
 
 def publish(source: Source[Data], mechanism: Mechanism, budget: Budget, ledger: Ledger, name: str,
             total: Budget | None = None, same_people: bool | None = None,
-            forecast: Forecast | None = None, leave_out: bool = False) -> Published:
+            forecast: Forecast | None = None, leave_out: bool = False,
+            declaration: Declaration = UNDECLARED) -> Published:
     """Charge the ledger, draw hardened noise once, store the noised messages, and show them.
 
     The data are taken in a random order. What was asked for in the same way before, of the same
@@ -172,6 +180,9 @@ def publish(source: Source[Data], mechanism: Mechanism, budget: Budget, ledger: 
     leave_out : bool
         True to publish about the others where people have less left than this costs; the card says
         so. Who they are depends on ids alone, unless people are known by their curve.
+    declaration : Declaration
+        What the holder declares beside the facts, such as which of them were changed after looking
+        (`engine.release.freezing`).
 
     Raises
     ------
@@ -197,7 +208,7 @@ def publish(source: Source[Data], mechanism: Mechanism, budget: Budget, ledger: 
     request, everybody = b"", source
     if leave_out:
         source, request = _with_budget_left(source, mechanism, budget, ledger, name)
-    plan = planned(source, mechanism, budget, name, forecast, source is not everybody)
+    plan = planned(source, mechanism, budget, name, forecast, source is not everybody, declaration)
     data, cost = certified.publishable_data(source), plan.cost
     description = " by ".join(dict.fromkeys((mechanism.main_task.label, mechanism.label)))
     receipt = charge(plan, source, charge_of(cost), ledger, description, total, same_people,
@@ -294,7 +305,8 @@ def _leaving_out(request: bytes) -> bytes:
 
 
 def planned(source: Source[Data], mechanism: Mechanism, budget: Budget, name: str,
-            forecast: Forecast | None = None, is_without_exhausted: bool = False) -> ReleasePlan:
+            forecast: Forecast | None = None, is_without_exhausted: bool = False,
+            declaration: Declaration = UNDECLARED) -> ReleasePlan:
     """All that is public of a release, before anything is charged; arguments as for `publish`.
 
     Raises
@@ -306,7 +318,8 @@ def planned(source: Source[Data], mechanism: Mechanism, budget: Budget, name: st
     certified.check_finite(budget)
     _check_variables(mechanism, source.facts)
     return ReleasePlan.of(source, mechanism, budget, name, unit_of(source, mechanism),
-                   _request(source, mechanism, budget, name), forecast, is_without_exhausted)
+                          _request(source, mechanism, budget, name), forecast,
+                          unit_code(source, mechanism), declaration, is_without_exhausted)
 
 
 def _noised_messages(data: Data, source: Source[Data], mechanism: Mechanism, cost: ReleaseCost,
@@ -346,7 +359,7 @@ def assemble(plan: ReleasePlan, messages: Mapping[Key, Array], receipt: Receipt)
         name=plan.name, at=receipt.at, title=f"{mechanism.main_task.label}, released",
         axis=axes.across, value=axes.up, functions=functions, standing=receipt.standing,
         cost=cost, facts=data.facts, sizes=data.sizes, release_id=receipt.release_id,
-        request=_with_facts(plan.plain["request"], data.facts, mechanism),
+        request=_with_facts(plan, data.facts),
         card=card_of(plan, receipt, estimate, functions), forecast=plan.forecast)
 
 
@@ -368,16 +381,17 @@ def _check_variables(mechanism: Mechanism, facts: PublicFacts) -> None:
                          hint="Declare one column.")
 
 
-def _with_facts(request: Mapping[str, Any], facts: PublicFacts, mechanism: Mechanism
-                ) -> dict[str, Any]:
-    """The request with all that was stated of a file: public facts, so that nobody types them anew.
+def _with_facts(plan: ReleasePlan, facts: PublicFacts) -> dict[str, Any]:
+    """The request with all that was stated of a file, so that nobody types it anew.
 
     They are kept with the plan as well. There the request stays without them, as in all plans
     before: by it a charge is found again.
     """
-    data = request.get("data")
+    request = plan.plain["request"]
+    data, reading = request.get("data"), plan.plain.get("reading")
     return {**request} if data is None or "facts" in data else {
-        **request, "data": {**data, **stated_of(facts, mechanism)}}
+        **request, "data": {**data, **({} if reading is None else {"reading": reading}),
+                            **stated_of(facts, plan.mechanism)}}
 
 
 def _request(source: Source[Data], mechanism: Mechanism, budget: Budget, name: str

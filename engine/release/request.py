@@ -68,15 +68,16 @@ from engine.core.plain import checked_object
 from engine.core.tasks import DataType
 from engine.core.types import Budget, Data, PublicFacts
 from engine.mechanisms import Mechanism, parsing
+from engine.privacy.failure import usual_delta
 from engine.release import data_sections, groups
 from engine.sources import Source
+from engine.uploads.bounded import read_file
 from engine.uploads.curves import Upload
 from engine.uploads.design import StatedDesign
 from engine.uploads.facts import StatedCovariate
 from engine.uploads.layout import Layout, site_like
 from engine.uploads.limits import MAX_BYTES
 from engine.uploads.own_file import OwnFile
-from engine.uploads.bounded import read_file
 from engine.uploads.source import UploadedData
 from engine.uploads.tables import Table
 
@@ -112,6 +113,34 @@ class Request:
     leave_out: bool = False
 
 
+def checked(text: str) -> tuple[dict[str, Any], str]:
+    """Check a request as far as that can be done without its file, and return it with its name.
+
+    Raises
+    ------
+    InputError
+        Naming the key that is unknown, missing or out of range.
+    """
+    from engine.release import certified  # on first use: pages that read no request need no ledger
+
+    plain = checked_object(json_of(text, "request"), "request", _KEYS)
+    parsing.check_version(plain)
+    name = plain.get("name", "")
+    if not isinstance(name, str):
+        raise InputError("“name” must be text.", field="name")
+    if "data" not in plain:
+        return plain, name
+    if "axes" in plain:
+        raise InputError("One release has one budget; it has no “axes”.", field="axes",
+                         hint="Leave them out, or state a budget in “budgets”.")
+    if "source" in plain:
+        raise InputError("Give “data” or “source”, not both.", field="data")
+    mechanism = parsing.mechanism_of(plain)
+    certified.check_published(mechanism)
+    certified.check_finite(_single_budget(parsing.budgets_of(plain, 1, usual_delta(1))))
+    return plain, name
+
+
 def from_json(text: str, folder: Path) -> tuple[Request, ...]:
     """Read a request for one release, or for one of each of several groups.
 
@@ -132,25 +161,13 @@ def from_json(text: str, folder: Path) -> tuple[Request, ...]:
     InputError
         Naming the key that is unknown, missing or out of range, or what is wrong with the file.
     """
-    from engine.release import certified  # on first use: pages that read no request need no ledger
-
-    plain = checked_object(json_of(text, "request"), "request", _KEYS)
-    parsing.check_version(plain)
-    name = plain.get("name", "")
-    if not isinstance(name, str):
-        raise InputError("“name” must be text.", field="name")
+    plain, name = checked(text)
     leave_out = _leaves_out(plain)
     if "data" not in plain:
         source, mechanism, budgets = parsing.parsed({
             key: value for key, value in plain.items() if key != "exhausted"})
         return (Request(source, mechanism, _single_budget(budgets), name, leave_out=leave_out),)
-    if "axes" in plain:
-        raise InputError("One release has one budget; it has no “axes”.", field="axes",
-                         hint="Leave them out, or state a budget in “budgets”.")
-    if "source" in plain:
-        raise InputError("Give “data” or “source”, not both.", field="data")
     mechanism = parsing.mechanism_of(plain)
-    certified.check_published(mechanism)
     table = _table(plain["data"], mechanism, folder)
     source = uploaded(table, plain["data"], mechanism)
     sites = _site_like(table, plain["data"])

@@ -29,6 +29,7 @@ from engine.uploads.events import EventColumns, EventTable, UploadEvents, declar
 from engine.uploads.facts import REACHES, StatedCovariate, declare, declare_rows
 from engine.uploads.layout import Layout
 from engine.uploads.rows import RowTable, UploadRows
+from engine.uploads.stated import AFTER_LOOKING
 from engine.uploads.units import in_words, same_unit, unit_in_name
 from pages.shared import components
 from pages.shared.frame import code_fold, layout
@@ -114,7 +115,7 @@ def bounds_step(task: str) -> bool:
     if upload is not None and upload.doubts:
         layout.warned([f"{capital(doubt)}." for doubt in upload.doubts],
                       "**The file does not look as stated.** This is for you only. Check the plan "
-                      "of the study.", ":material/rule:")
+                      f"of the study. {AFTER_LOOKING}", ":material/rule:")
     return True
 
 

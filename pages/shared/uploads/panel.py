@@ -16,6 +16,7 @@ from engine.core.tasks import TASKS, DataType
 from engine.language.grammar import capital
 from engine.sources import Source
 from engine.uploads.source import UploadedData
+from engine.uploads.stated import AFTER_LOOKING
 from pages.shared.frame import controls, layout
 from pages.shared.frame.controls import message
 from pages.shared.server import visitors
@@ -123,7 +124,8 @@ def remarks(upload: Source) -> None:
     """What the holder of a file should know of it; nothing beside data that are not one's own."""
     if isinstance(upload, UploadedData):
         doubts = [f"{capital(doubt)}." for doubt in upload.doubts]
-        layout.warned([*doubts, *upload.remarks()], "**About your file, visible only to you**",
+        layout.warned([*doubts, *upload.remarks()],
+                      f"**About your file, visible only to you.** {AFTER_LOOKING}",
                       ":material/rule:")
 
 

@@ -15,12 +15,12 @@ from engine.core.errors import InputError
 from engine.core.identity import digest
 from engine.language.grammar import escape
 from engine.running.bounded import Bounds, Ended
+from engine.uploads.bounded import BOUNDS, OF_COLUMNS, too_much
 from engine.uploads.events import EventColumns
 from engine.uploads.examples import Example
 from engine.uploads.layout import Layout
 from engine.uploads.limits import MAX_BYTES
 from engine.uploads.own_file import OwnFile
-from engine.uploads.bounded import BOUNDS, OF_COLUMNS, too_much
 from engine.uploads.tables import Table, read_table
 from engine.uploads.text import ENCODINGS
 from pages.shared.server.computing import computed
