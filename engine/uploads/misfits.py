@@ -41,11 +41,11 @@ _OTHER_COLUMN = ("Check the unit: state bounds in the unit of the file, or choos
                  "was meant.")
 _SERIAL = ("They look like dates of a spreadsheet program that are shown as numbers: format their "
            "column as dates, and save the file again.")
-_AS_NUMBERS = ("Leave those cells empty in the file: as numbers they would be moved to the bound, and "
-               "count as if they had been observed there.")
+_AS_NUMBERS = ("Leave those cells empty in the file: as numbers they would be moved to the bound, "
+               "and count as if they had been observed there.")
 _EMPTY = "If so, leave those cells empty in the file."
-OF_OUTCOMES = ("If so, fill in those times from their source: a person without a time would count as "
-               "censored at once.")
+OF_OUTCOMES = ("If so, fill in those times from their source: a person without a time would count "
+               "as censored at once.")
 """Advice on codes among times to an event, which nobody may leave out by how they ended."""
 _READ_AGAIN = "Choose above what time is counted from, and its unit"
 
@@ -236,7 +236,8 @@ def check_follow_up(times: Array, has_event: NDArray[np.bool_], facts: PublicFac
     if not known.any():
         return
     _refuse_codes(times, _Range(uncapital(facts.time_name) or "times", facts.time_low,
-                                facts.time_high, facts.time_unit, "time_high", _LEAST_OF_TIMES), OF_OUTCOMES)
+                                facts.time_high, facts.time_unit, "time_high", _LEAST_OF_TIMES),
+                  OF_OUTCOMES)
     if float((times[known] < facts.time_low).mean()) > MAX_OUTSIDE:
         raise InputError("More than half of the times lie before their start.", field="start",
                          hint="Check which column is the start, and which the end.")

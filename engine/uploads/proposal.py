@@ -39,7 +39,6 @@ from engine.uploads.proposing.roles import (
 )
 from engine.uploads.proposing.stated import Stated
 from engine.uploads.reading_of_files import CODED, DAY, FIRST, Column, Kind, Person, Reading
-from engine.uploads.units import unit_in_name
 
 _OF_DATA = {DataType.CURVES: FileKind.CURVES, DataType.READINGS: FileKind.SINGLE,
             DataType.RECORDS: FileKind.RECORDS, Counted.OUTCOMES: FileKind.OUTCOMES,
@@ -144,7 +143,9 @@ def _kind(data: FileKind | DataType | Counted | str | None) -> FileKind | None:
 
 def _reading(look: Look, roles: Roles, ids: Ids | None) -> Reading:
     """Return the reading with all that is proposed as settled."""
-    columns = {role: column_of(look, names, role) for role, names in roles.single.items()}
+    of_curves = roles.kind not in EVENTS
+    columns = {role: column_of(look, names, role, of_curves)
+               for role, names in roles.single.items()}
     if "time" in columns and roles.kind not in EVENTS:
         columns["time"] = _counted(look, roles, columns["time"], ids)
     frame, person = look.framed.frame, _person(look, roles, ids)
@@ -174,7 +175,7 @@ def _of_values(look: Look, names: Sequence[str]) -> Column:
         raise InputError(f"The columns of observations such as {listed(others[:1])} do not hold "
                          "numbers alone.", field="columns",
                          hint="Write one kind of number in all of them.")
-    units = {unit_in_name(column.names[0]) for column in columns}
+    units = {column.unit for column in columns}
     return Column(names=(), kind=kinds.pop(), unit=units.pop() if len(units) == 1 else "")
 
 

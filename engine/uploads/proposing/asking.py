@@ -147,6 +147,9 @@ def _on_words(look: Look, roles: Roles, role: str, column: Column) -> Question:
 
 def notes_on(look: Look, roles: Roles, reading: Reading) -> Iterator[str]:
     """Yield what cannot be answered, and may still be wrong."""
+    if roles.at and len(roles.at) == len(look.columns):
+        yield ("all names of columns are numbers: if the first line is one of data, put one of "
+               "names above it")
     for name in _numeric(look, roles, reading):
         content, mark = look.columns[name], look.decimal
         if content.could_be_thousands(mark) and 2 * content.n_with(mark) >= content.n_known:

@@ -15,7 +15,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from engine.core.lists import shortened
+from engine.core.lists import counted, shortened
 from engine.uploads.ids import IdForm, canonical_texts
 from engine.uploads.proposing.content import Content
 from engine.uploads.proposing.names import NO_PEOPLE, names_people, plain_name, rank_of_people
@@ -67,7 +67,7 @@ class Ids:
     @property
     def counts(self) -> str:
         """Lines and ids in words."""
-        merged = (f"; {self.n_merged:,} other spellings are one of these" if self.n_merged > 0
+        merged = (f" with {counted(self.n_merged, 'other spelling')} of them" if self.n_merged > 0
                   else "")
         return (f"{len(self.content.text):,} lines, {self.n_people:,} different "
                 f"“{shortened(self.content.name)}”{merged}")
