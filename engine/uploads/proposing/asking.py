@@ -30,7 +30,8 @@ _HELD = {FileKind.OUTCOMES: "how long somebody was followed", FileKind.VALUES: "
 def gaps_of(look: Look, roles: Roles, reading: Reading) -> Iterator[Question]:
     """Yield what has to be said before anything is published."""
     if reading.person is None:
-        yield question_on_people(_left(look, roles), are_one_series(look, roles))
+        yield question_on_people(_left(look, roles), are_one_series(look, roles),
+                                 bool(roles.at) or roles.kind is not FileKind.CURVES)
     if roles.kind is FileKind.RECORDS and not roles.features:
         yield Question(field="columns.features", question="No column holds numbers.", options=(),
                        words='"features": [{"name": "…", "kind": "number"}] in “columns”')
@@ -213,7 +214,7 @@ def _on_codes(look: Look, roles: Roles, reading: Reading) -> Iterator[Question]:
     for name in _numeric(look, roles, reading):
         content = look.columns[name]
         numbers = content.numbers(look.decimal)
-        codes = lonely_codes(numbers, 0.0)
+        codes = lonely_codes(numbers)
         texts = sorted({text for text in content.known
                         if _number(text, look.decimal) in codes})
         if codes and texts:
