@@ -116,10 +116,12 @@ def possible_ids(columns: Sequence[Content]) -> list[Ids]:
                                    rank_of_people(content.name)))][:_OFFERED]
 
 
-def question_on_people(left: Sequence[Content], is_series: bool, are_lines: bool) -> Question:
+def question_on_people(left: Sequence[Content], is_series: bool, are_lines: bool,
+                       of_columns: Option | None = None) -> Question:
     """Return the question who one person is; `left` are the columns without another role.
 
     Where a line is all that a person has, `are_lines`, no repeated text is likely to be one.
+    `of_columns` is the answer that each column is a person, where that may be.
     """
     able = possible_ids(left)
     likely = [ids for ids in able if not are_lines and ids.repeats and ids.n_people >= _MANY
@@ -135,6 +137,7 @@ def question_on_people(left: Sequence[Content], is_series: bool, are_lines: bool
         if shown is not None:
             how = "" if shown.repeats else ": it differs in every line, as row numbers do"
             evidence = f"{shown.counts}{how}."
-    rest = [option for option in (*(ids.option for ids in able), ROWS, FILE) if option != first]
+    others = (*(ids.option for ids in able), ROWS, FILE, *((of_columns,) if of_columns else ()))
+    rest = [option for option in others if option != first]
     return Question(field="person", question="No column is said to name people.",
                     options=(first, *rest), evidence=evidence, words=_WORDS)

@@ -24,11 +24,11 @@ from engine.uploads.proposing.names import by_plain_name, first_of, plain_name, 
 from engine.uploads.proposing.people import Ids, proposed_ids
 from engine.uploads.proposing.series import (
     UNNAMED,
+    begins_with_times,
     check_beginning,
     check_family,
-    has_people_in_columns,
+    is_family_of_people,
     refuse_names,
-    refuse_numbered_people,
     series_of,
 )
 from engine.uploads.proposing.stated import Stated
@@ -134,6 +134,7 @@ class Roles:
     features: tuple[str, ...] = ()
     at: tuple[tuple[str, float], ...] = ()
     people_in_columns: bool = False
+    may_have_people_in_columns: bool = False
     candidates: tuple[str, ...] = ()  # of the value, where its name says nothing
 
     @property
@@ -175,7 +176,7 @@ def _kind_of_file(look: Look) -> FileKind:
     if stated.events or look.choices.get("status"):
         return FileKind.OUTCOMES
     plain, roles = by_plain_name(tuple(look.columns)), look.by_name
-    if look.choices.get("value") or look.series or has_people_in_columns(look.table):
+    if look.choices.get("value") or look.series or _may_have_people_in_columns(look):
         return FileKind.CURVES
     status = _status(look, plain)
     if status is not None:
@@ -221,18 +222,19 @@ def _status(look: Look, plain: Mapping[str, str]) -> str | None:
 def _of_curves(look: Look, kind: FileKind) -> Roles:
     covariates = tuple(look.choices.get("covariates") or ())
     named = look.choices.get("time") or look.choices.get("value")
+    may_turn = False
     if not named and kind is FileKind.CURVES:
-        if not look.choices.get("id") and has_people_in_columns(look.table):
-            first = next(iter(look.columns))
+        may_turn = not look.choices.get("id") and _may_have_people_in_columns(look)
+        first, *others = look.columns
+        if may_turn and is_family_of_people(others, look.table):
             return Roles(kind, {"time": (first,)}, people_in_columns=True)
-        if not look.choices:
-            refuse_numbered_people(look.table)
         if look.series:
             _refuse_long_and_wide(look)
             refuse_names(look.table)
             check_family(look.table, look.series, covariates)
             check_beginning(look.table, look.series, covariates)
-            return Roles(kind, {}, covariates, at=tuple(_at(look).items()))
+            return Roles(kind, {}, covariates, at=tuple(_at(look).items()),
+                         may_have_people_in_columns=may_turn)
     times = (str(look.choices["time"]),) if look.choices.get("time") else _times(look)
     times = _with_clock(look, times)
     ids = _ids(look, times)
@@ -241,7 +243,13 @@ def _of_curves(look: Look, kind: FileKind) -> Roles:
     if not times:
         refuse_names(look.table)
     return Roles(_single_or_curves(look, kind, ids, named), single, covariates,
-                 candidates=candidates)
+                 candidates=candidates, may_have_people_in_columns=may_turn)
+
+
+def _may_have_people_in_columns(look: Look) -> bool:
+    """True if the first column may be the times of all others, which hold numbers."""
+    return begins_with_times(look.table) and all(
+        look.kind(name) in (Kind.NUMBER, Kind.PERCENTAGE) for name in [*look.columns][1:])
 
 
 def _single_or_curves(look: Look, kind: FileKind, ids: Ids | None, named: Any) -> FileKind:
