@@ -193,11 +193,15 @@ def _kind_of_file(look: Look) -> FileKind:
 
 
 def _is_of_records(look: Look) -> bool:
-    """True if an age stands once beside each person, and no name says what else was measured."""
-    if plain_name(look.by_name.get("time", "")).split("_")[0] != "age" or "value" in look.by_name:
+    """True if everybody has one line: of several numbers, or of an age and what no name says."""
+    times = _times(look)
+    ids = _ids(look, times)
+    if ids is None or ids.repeats:
         return False
-    ids = _ids(look, (look.by_name["time"],))
-    return ids is not None and not ids.repeats
+    numbers = [name for name in look.free(times) if look.kind(name) is Kind.NUMBER
+               and look.columns[name] is not ids.content]
+    is_age = plain_name(times[0]).split("_")[0] == "age"
+    return len(numbers) > 1 or (is_age and "value" not in look.by_name)
 
 
 def _status(look: Look, plain: Mapping[str, str]) -> str | None:
