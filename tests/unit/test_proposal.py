@@ -445,7 +445,7 @@ def test_an_export_with_ids_has_their_people_and_an_archive_one_in_each_file():
 
 
 def test_exports_below_one_another_and_of_several_makers_are_refused_with_what_to_do():
-    with pytest.raises(InputError, match="one .zip file, a file for each"):
+    with pytest.raises(InputError, match="several people into one"):
         propose((devices.CLARITY * 2).encode())
     with pytest.raises(InputError, match="each maker"):
         propose(devices.archive(**{"ada.csv": devices.CLARITY, "bob.csv": devices.LIBREVIEW}))

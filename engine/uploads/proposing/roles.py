@@ -189,7 +189,7 @@ def _kind_of_file(look: Look) -> FileKind:
         score = first_of(usual.SCORES, plain)
         if score is not None and look.kind(score) is Kind.NUMBER:
             return FileKind.SCORES
-        if first_of(usual.ENDS, plain) is not None and first_of(usual.ENDS, plain) != status:
+        if any(plain.get(name, status) != status for name in usual.ENDS):
             return FileKind.OUTCOMES
     if _times(look) and not _is_of_records(look):
         return FileKind.CURVES
