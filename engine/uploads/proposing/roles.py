@@ -32,7 +32,7 @@ from engine.uploads.proposing.series import (
     series_of,
 )
 from engine.uploads.proposing.stated import Stated
-from engine.uploads.reading_of_files import CODED, Column, Kind, Offset, Order, Other
+from engine.uploads.reading_of_files import CODED, LISTED, Column, Kind, Offset, Order, Other
 from engine.uploads.tables import MISSING, Table
 from engine.uploads.units import in_words, same_unit, unit_in_name
 
@@ -365,9 +365,17 @@ def _of_records(look: Look) -> Roles:
         features = tuple(
             name for name in look.free(taken) if look.is_named(name)
             and (ids is None or look.columns[name] is not ids.content)
-            and (look.kind(name) is not Kind.WORD or words_for_numbers(look.columns[name])))
+            and _is_of_numbers(look, name))
     single = {"value": (str(response),)} if response else {}
     return Roles(FileKind.RECORDS, single, features=features)
+
+
+def _is_of_numbers(look: Look, name: str) -> bool:
+    """True if cells hold numbers, dates in an order that is settled, or a known pair of words."""
+    content, kind = look.columns[name], look.kind(name)
+    if kind is Kind.DATE:
+        return bool(content.order or look.stated.order)
+    return kind is not Kind.WORD or bool(words_for_numbers(content))
 
 
 def _of_events(look: Look, kind: FileKind) -> Roles:
@@ -400,8 +408,11 @@ def _starts(look: Look, free: Mapping[str, str], end: str, ids: Ids | None
     of a person begins. The number at which a person's only interval begins is an entry, unless it
     is 0 for everybody: time is not counted from there.
     """
-    named = look.choices.get("start") or first_of(usual.START, free)
-    late = look.choices.get("entry") or first_of(usual.ENTRY, free)
+    alike = {name: column for name, column in free.items() if column != end
+             and (look.kind(column) is Kind.DATE) == (look.kind(end) is Kind.DATE)
+             and look.kind(column) is not Kind.WORD}
+    named = look.choices.get("start") or first_of(usual.START, alike)
+    late = look.choices.get("entry") or first_of(usual.ENTRY, alike)
     roles: dict[str, tuple[str, ...]] = {}
     if named:
         content = look.columns[str(named)]
@@ -447,7 +458,7 @@ def column_of(look: Look, names: Sequence[str], role: str, of_curves: bool = Tru
         return Column(names=raw, kind=Kind.DATE, order=unix, counted=look.stated.counted)
     if kind is Kind.DATE:
         return _of_dates(look, raw, names, role)
-    if kind is Kind.WORD and (words := words_for_numbers(cells)):
+    if kind is Kind.WORD and role in LISTED and (words := words_for_numbers(cells)):
         return Column(names=raw, kind=Kind.WORD, words=words, other=Other.MISSING)
     if kind is Kind.WORD:
         kind = Kind.NUMBER
@@ -485,6 +496,10 @@ def _of_dates(look: Look, raw: tuple[str, ...], names: Sequence[str], role: str)
     order = cells.order
     if order is not Order.YMD and look.stated.order:
         order = look.stated.order
+    if not order and role in LISTED:
+        raise InputError(f"The dates of “{shortened(raw[0])}” can be day/month or month/day.",
+                         field=raw[0], hint="Leave the column out, or write its dates as "
+                         "2024-03-31.")
     counting = look.stated.counted if role == "time" else ""
     return Column(names=raw, kind=Kind.DATE, order=order, counted=counting,
                   offset=Offset.KEPT if cells.n_with_offset else Offset.NONE)
