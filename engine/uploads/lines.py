@@ -326,7 +326,7 @@ def _of_sheet(content: bytes, reading: Reading, limits: Limits) -> tuple[tuple[s
         raise InputError("The line of the header is empty.", field="header",
                          hint="State how many lines stand above the header as “above”.")
     header = column_names([column[0].as_py() for column in rows[:width]])
-    body = [column.slice(1).combine_chunks() for column in rows]
+    body = [column.slice(1) for column in rows]
     longer = np.zeros(len(body[0]), dtype=bool)
     for column in body[width:]:
         longer |= np.asarray(pc.not_equal(column, ""))

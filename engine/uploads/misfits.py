@@ -330,7 +330,7 @@ def remarks_on_codes(numbers: Array, low: float, high: float, name: str, advice:
 
     `advice` says what to do if they are codes.
     """
-    codes = [f"{code:g}" for code in lonely_codes(numbers, 0.0) if low <= code <= high]
+    codes = [f"{code:g}" for code in lonely_codes(numbers) if low <= code <= high]
     if low <= 0 and _is_lonely_zero(numbers, _GAP * (high - low)):
         codes.append("0")
     stands = "stands" if len(codes) == 1 else "stand"
@@ -360,12 +360,12 @@ def _is_lonely_zero(numbers: Array, distance: float) -> bool:
     return bool(len(others) and others.min() > distance and len(np.unique(others)) >= _MANY)
 
 
-def lonely_codes(numbers: Array, distance: float) -> list[float]:
+def lonely_codes(numbers: Array, distance: float | None = None) -> list[float]:
     """Return codes for missing numbers that occur several times, beyond and far from all others.
 
-    A code is beyond them if it is smaller or larger than every other number, and far if it is as
-    far away as they spread, and at least `distance`. A value with neighbours on both sides may have
-    been observed.
+    A code is beyond them if it is smaller or larger than every other number, and far if it is a
+    distance away, such as the width of a stated range; by default as far as the others spread. A
+    value with neighbours on both sides may have been observed.
     """
     is_code = np.isin(numbers, _REPEATED_CODES)
     codes, counts = np.unique(numbers[is_code], return_counts=True)
@@ -374,6 +374,6 @@ def lonely_codes(numbers: Array, distance: float) -> list[float]:
     if not len(others):
         return []
     low, high = float(others.min()), float(others.max())
-    least = max(distance, high - low)
+    least = high - low if distance is None else distance
     return [code for code in repeated
             if max(low - code, code - high) >= max(least, _NEAR * abs(code))]

@@ -174,6 +174,8 @@ def _ids(lines: Lines, reading: Reading, faults: _Faults) -> tuple[tuple[str, ..
     """Return the ids in order of appearance, and the place of that of each line."""
     stated = reading.person
     assert stated is not None  # the reading is complete
+    if stated.file and lines.person is None:  # of a table, which is one file
+        return ("file",) * bool(lines.n_lines), np.zeros(lines.n_lines, dtype=np.int64)
     if stated.rows:
         return (tuple(f"row {number}" for number in range(1, lines.n_lines + 1)),
                 np.arange(lines.n_lines))

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -21,6 +22,7 @@ from engine.core.lists import counted, listed, shortened
 from engine.core.tasks import DataType
 from engine.numerics.counts.cells import Counted
 from engine.uploads.beginnings import of_stamps
+from engine.uploads.bounded import within_bounds
 from engine.uploads.conversions import Dates
 from engine.uploads.limits import LIMITS, Limits, have
 from engine.uploads.proposing.asking import doubts_of, gaps_of, notes_on
@@ -71,6 +73,15 @@ class Proposal:
         """One line: people, time, value and observations."""
         return "; ".join(summary_of(
             self.reading, self.n_people, self.n_observations))
+
+    @property
+    def lines(self) -> tuple[str, ...]:
+        """What its holder should know: who is a person, what is to be said, and what to look at."""
+        asked = (line for question in self.ask for line in (
+            f"{'To be said' if question.is_gap else 'To be looked at'}: {question.question} "
+            f"{question.evidence}".rstrip(),
+            *((f"  State {question.words}.",) if question.is_gap else ())))
+        return (f"{self.people.removesuffix('.')}.", *asked)
 
     def to_plain(self) -> dict[str, Any]:
         """Return the reading as JSON holds it, with all that is to be asked."""
@@ -125,6 +136,20 @@ def propose(content: bytes, *, data: FileKind | DataType | Counted | str | None 
                                               max(len(roles.at), 1)),
         n_people=_n_people(look, reading, ids), examples=examples_of(reading),
         notes=(*look.framed.notes, *notes_on(look, roles, reading)))
+
+
+def propose_within(content: bytes, *, data: FileKind | DataType | Counted | str | None = None,
+                   stated: Mapping[str, Any] | None = None, encoding: str = "", sheet: str = ""
+                   ) -> Proposal:
+    """Propose how a file may be read, within bounds of time and memory whatever the file is.
+
+    Raises
+    ------
+    InputError
+        As `propose`, and for a file that takes longer or needs more.
+    """
+    return within_bounds(partial(propose, data=data, stated=stated, encoding=encoding,
+                                 sheet=sheet), content)
 
 
 def _kind(data: FileKind | DataType | Counted | str | None) -> FileKind | None:

@@ -12,7 +12,7 @@ from engine.uploads.proposing.names import is_of_time, plain_name, usual_names
 from engine.uploads.proposing.people import question_on_people
 from engine.uploads.proposing.questions import Option, Question
 from engine.uploads.proposing.roles import EVENTS, FileKind, Look, Roles, are_one_series
-from engine.uploads.reading_of_files import DAY, FIRST, Column, Kind, Order, Reading
+from engine.uploads.reading_of_files import DAY, FIRST, Column, Kind, Order, Person, Reading
 
 _OFFERED = 8  # columns, or texts
 _ORDERS = {Order.DMY: "Day first: 03/04/2024 is 3 April",
@@ -30,14 +30,16 @@ _HELD = {FileKind.OUTCOMES: "how long somebody was followed", FileKind.VALUES: "
 def gaps_of(look: Look, roles: Roles, reading: Reading) -> Iterator[Question]:
     """Yield what has to be said before anything is published."""
     if reading.person is None:
-        yield question_on_people(_left(look, roles), are_one_series(look, roles))
+        yield question_on_people(_left(look, roles), are_one_series(look, roles),
+                                 bool(roles.at) or roles.kind is not FileKind.CURVES,
+                                 _of_columns(look) if roles.may_have_people_in_columns else None)
     if roles.kind is FileKind.RECORDS and not roles.features:
         yield Question(field="columns.features", question="No column holds numbers.", options=(),
                        words='"features": [{"name": "…", "kind": "number"}] in “columns”')
     if not reading.is_wide:
         for role in _NEEDED.get(roles.kind, ("time", "value")):
             if role not in reading.columns:
-                yield _on_role(look, roles, role)
+                yield _on_role(look, roles, role, reading.person)
     for role, column in reading.columns.items():
         if column.kind is Kind.DATE and column.order is Order.UNSTATED:
             yield _on_order(look, roles, role, column)
@@ -70,12 +72,23 @@ def _left(look: Look, roles: Roles) -> list[Any]:
             and not is_of_time(plain_name(name))]
 
 
-def _on_role(look: Look, roles: Roles, role: str) -> Question:
+def _of_columns(look: Look) -> Option:
+    """Return the answer that each column beside the first is a person, with their times there."""
+    first, *others = look.columns
+    return Option(f"Each column beside “{shortened(first)}” is one person: {len(others):,}", {
+        "frame": {"people": "columns", "header": [look.raw(first)]}, "person": {"header": True},
+        "columns": {"time": _plain(look, first, "time"), "value": None,
+                    "values": {"kind": look.kind(others[0]).value, "at": None}},
+        "several": "average"})
+
+
+def _on_role(look: Look, roles: Roles, role: str, person: Person | None) -> Question:
     """Return the question which column plays a role that no name speaks of."""
+    used = (*roles.used, *((person.column,) if person else ()))
     kinds = {"time": (Kind.NUMBER, Kind.DATE, Kind.CLOCK, Kind.ELAPSED), "status": (Kind.WORD,)
              }.get(role, (Kind.NUMBER, Kind.PERCENTAGE))
     able = [name for name in (roles.candidates if role == "value" else ())
-            or look.free(roles.used) if look.kind(name) in kinds or role == "status"][:_OFFERED]
+            or look.free(used) if look.kind(name) in kinds or role == "status"][:_OFFERED]
     what = _HELD.get(roles.kind, _MEANT[role]) if role == "time" else _MEANT[role]
     options = tuple(Option(f"“{shortened(name)}”", {"columns": {role: _plain(look, name, role)}})
                     for name in able)
@@ -213,7 +226,7 @@ def _on_codes(look: Look, roles: Roles, reading: Reading) -> Iterator[Question]:
     for name in _numeric(look, roles, reading):
         content = look.columns[name]
         numbers = content.numbers(look.decimal)
-        codes = lonely_codes(numbers, 0.0)
+        codes = lonely_codes(numbers)
         texts = sorted({text for text in content.known
                         if _number(text, look.decimal) in codes})
         if codes and texts:

@@ -27,6 +27,7 @@ _MANY = 5000  # different texts, which tell of what kind all are
 _TELLING = 0.1  # of the dates, which fit one order alone: fewer may be typing errors
 _WHOLE = r"^\s*[+-]?[0-9]+(?:[.,]0+)?\s*$"
 _OFFSET = r"(?i)[0-9]\s*(z|utc|gmt|[+-][0-9]{2}:?[0-9]{2}|[+-][0-9]{2})\s*$"
+_LIKE_DATES = r"[0-9][-/. ][0-9]{1,2}[-/. ]|[0-9][-/. ]*[A-Za-z]{3}|[A-Za-z]{3}[-/. ]*[0-9]"
 _CLOCK = r"[0-9]:[0-5][0-9]"
 
 
@@ -100,7 +101,7 @@ class Content:
     def are(self, kind: Kind, decimal: str = ".") -> NDArray[np.bool_]:
         """Return which of the different texts are of a kind; dates in any order."""
         if kind is Kind.DATE:
-            return np.any([np.isfinite(each) for each in self.dates.values()], axis=0)
+            return np.isfinite(list(self.dates.values())).any(axis=0)
         return np.isfinite(self._values(Column(names=("",), kind=kind), decimal))
 
     def kind(self, decimal: str = ".") -> Kind:
@@ -144,8 +145,7 @@ class Content:
     @cached_property
     def dates(self) -> dict[Order, Array]:
         """Hours from 1970 of each different text, by the order that it fits; else NaN."""
-        if not pc.any(pc.match_substring_regex(self.texts, r"[0-9][-/. ]*[0-9A-Za-z]+[-/. ,]")
-                      ).as_py():
+        if not pc.any(pc.match_substring_regex(self.texts, _LIKE_DATES)).as_py():
             return {order: np.full(len(self.texts), np.nan) for order in ORDERS}
         of_years = self._moments(Order.YMD)
         if np.isfinite(of_years[~self._is_missing]).all():  # which every order reads

@@ -24,17 +24,17 @@ from engine.uploads.proposing.names import by_plain_name, first_of, plain_name, 
 from engine.uploads.proposing.people import Ids, proposed_ids
 from engine.uploads.proposing.series import (
     UNNAMED,
+    begins_with_times,
     check_beginning,
     check_family,
-    has_people_in_columns,
+    is_family_of_people,
     refuse_names,
-    refuse_numbered_people,
     series_of,
 )
 from engine.uploads.proposing.stated import Stated
 from engine.uploads.reading_of_files import CODED, Column, Kind, Offset, Order, Other
 from engine.uploads.tables import MISSING, Table
-from engine.uploads.units import in_words, unit_in_name
+from engine.uploads.units import in_words, same_unit, unit_in_name
 
 _FEW_TEXTS = 6  # of a column that may say how a time ended
 _SURE_STATUS = frozenset(usual.STATUS[:usual.STATUS.index("outcome")])
@@ -134,6 +134,7 @@ class Roles:
     features: tuple[str, ...] = ()
     at: tuple[tuple[str, float], ...] = ()
     people_in_columns: bool = False
+    may_have_people_in_columns: bool = False
     candidates: tuple[str, ...] = ()  # of the value, where its name says nothing
 
     @property
@@ -152,16 +153,22 @@ def roles_of(look: Look, kind: FileKind | None = None) -> Roles:
         If a stated column does not exist, or names of columns can be read in two ways.
     """
     if look.framed.frame.export:
-        value, *_ = [name for name in look.columns if name not in ("id", "hour", "day")]
-        time = "hour" if "hour" in look.columns else "day"
-        chosen = look.choices.get("value") or value
-        return Roles(FileKind.CURVES, {"time": (time,), "value": (chosen,)})
+        return _of_export(look)
     guessed = _kind_of_file(look) if kind is None else kind
     roles = (_of_records(look) if guessed is FileKind.RECORDS else
              _of_events(look, guessed) if guessed in EVENTS else _of_curves(look, guessed))
     chosen = {role: (look.choices[name],) for role, name in (("group", "group"), ("site", "server"))
               if look.choices.get(name)}
     return replace(roles, single={**roles.single, **chosen})
+
+
+def _of_export(look: Look) -> Roles:
+    """Return the roles in an export, whose values are read in the stated unit or its own."""
+    time, *values = [name for name in look.columns if name != "id"]
+    unit = look.stated.value_unit or look.framed.unit
+    value = look.choices.get("value") or next(
+        (name for name in values if unit and same_unit(unit_in_name(name), unit)), values[0])
+    return Roles(FileKind.CURVES, {"time": (time,), "value": (str(value),)})
 
 
 # -- what the file holds ---------------------------------------------------------------------------
@@ -175,14 +182,14 @@ def _kind_of_file(look: Look) -> FileKind:
     if stated.events or look.choices.get("status"):
         return FileKind.OUTCOMES
     plain, roles = by_plain_name(tuple(look.columns)), look.by_name
-    if look.choices.get("value") or look.series or has_people_in_columns(look.table):
+    if look.choices.get("value") or look.series or _may_have_people_in_columns(look):
         return FileKind.CURVES
     status = _status(look, plain)
     if status is not None:
         score = first_of(usual.SCORES, plain)
         if score is not None and look.kind(score) is Kind.NUMBER:
             return FileKind.SCORES
-        if first_of(usual.ENDS, plain) is not None and first_of(usual.ENDS, plain) != status:
+        if any(plain.get(name, status) != status for name in usual.ENDS):
             return FileKind.OUTCOMES
     if _times(look) and not _is_of_records(look):
         return FileKind.CURVES
@@ -192,11 +199,15 @@ def _kind_of_file(look: Look) -> FileKind:
 
 
 def _is_of_records(look: Look) -> bool:
-    """True if an age stands once beside each person, and no name says what else was measured."""
-    if plain_name(look.by_name.get("time", "")).split("_")[0] != "age" or "value" in look.by_name:
+    """True if everybody has one line: of several numbers, or of an age and what no name says."""
+    times = _times(look)
+    ids = _ids(look, times)
+    if ids is None or ids.repeats:
         return False
-    ids = _ids(look, (look.by_name["time"],))
-    return ids is not None and not ids.repeats
+    numbers = [name for name in look.free(times) if look.kind(name) is Kind.NUMBER
+               and look.columns[name] is not ids.content]
+    is_age = plain_name(times[0]).split("_")[0] == "age"
+    return len(numbers) > 1 or (is_age and "value" not in look.by_name)
 
 
 def _status(look: Look, plain: Mapping[str, str]) -> str | None:
@@ -221,18 +232,19 @@ def _status(look: Look, plain: Mapping[str, str]) -> str | None:
 def _of_curves(look: Look, kind: FileKind) -> Roles:
     covariates = tuple(look.choices.get("covariates") or ())
     named = look.choices.get("time") or look.choices.get("value")
+    may_turn = False
     if not named and kind is FileKind.CURVES:
-        if not look.choices.get("id") and has_people_in_columns(look.table):
-            first = next(iter(look.columns))
+        may_turn = not look.choices.get("id") and _may_have_people_in_columns(look)
+        first, *others = look.columns
+        if may_turn and is_family_of_people(others, look.table):
             return Roles(kind, {"time": (first,)}, people_in_columns=True)
-        if not look.choices:
-            refuse_numbered_people(look.table)
         if look.series:
             _refuse_long_and_wide(look)
             refuse_names(look.table)
             check_family(look.table, look.series, covariates)
             check_beginning(look.table, look.series, covariates)
-            return Roles(kind, {}, covariates, at=tuple(_at(look).items()))
+            return Roles(kind, {}, covariates, at=tuple(_at(look).items()),
+                         may_have_people_in_columns=may_turn)
     times = (str(look.choices["time"]),) if look.choices.get("time") else _times(look)
     times = _with_clock(look, times)
     ids = _ids(look, times)
@@ -241,7 +253,13 @@ def _of_curves(look: Look, kind: FileKind) -> Roles:
     if not times:
         refuse_names(look.table)
     return Roles(_single_or_curves(look, kind, ids, named), single, covariates,
-                 candidates=candidates)
+                 candidates=candidates, may_have_people_in_columns=may_turn)
+
+
+def _may_have_people_in_columns(look: Look) -> bool:
+    """True if the first column may be the times of all others, which hold numbers."""
+    return begins_with_times(look.table) and all(
+        look.kind(name) in (Kind.NUMBER, Kind.PERCENTAGE) for name in [*look.columns][1:])
 
 
 def _single_or_curves(look: Look, kind: FileKind, ids: Ids | None, named: Any) -> FileKind:
