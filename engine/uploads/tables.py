@@ -65,7 +65,7 @@ _BESIDE = (  # what stands beside numbers, and what to do
     (r"^\(.*\)$", "They stand in brackets: write numbers without, and −5 for (5)."))
 MINUS = "\N{MINUS SIGN}"
 FILL_IN = ("Write a number there, leave the cell empty where it is missing, or leave those rows "
-           "out; then upload again.")
+           "out.")
 """Advice on cells of which nothing can be told."""
 
 
@@ -167,7 +167,7 @@ class Table:
         if column_key(name) in by_key:
             return by_key[column_key(name)]
         raise InputError(f"There is no column “{shortened(name)}”.", field="layout",
-                         hint=f"{nearest(name, self.columns)}Choose which column it is.")
+                         hint=f"{nearest(name, self.columns)}Name one of the header.")
 
     def codes(self, column: str, check: Callable[[int], None] | None = None
               ) -> tuple[NDArray[np.int64], tuple[str, ...]]:
@@ -449,7 +449,7 @@ def _checked(header: list[str], columns: list[pa.Array], notes: list[str], limit
     columns, n_blank = _without_blank_rows(columns)
     if not columns or not len(columns[0]):
         raise refused("There are no data rows below the header.",
-                      "Upload a table with at least one row of data.")
+                      "Take a table with at least one line of data.")
     header, columns = _without_blank_columns(header, columns)
     check_columns(len(header), limits)
     check_cells(len(columns[0]), len(header), limits)

@@ -119,7 +119,8 @@ def _read_sheet(content: bytes, sheet: str | None, limits: Limits
     is_empty = not columns or not len(columns[0])
     _check_formulas(looked_at.lost, [] if is_empty else [name[0].as_py() for name in columns])
     if is_empty:
-        raise refused("The sheet is empty.", "Upload a workbook whose first sheet is the table.")
+        raise refused("The sheet is empty.",
+                      "Take a workbook whose first sheet is the table, or name the sheet.")
     if looked_at.has_formulas:
         notes.insert(0, "formulas were not run: their saved results were read")
     if looked_at.has_percentages:
