@@ -12,20 +12,21 @@ from engine.core.errors import InputError
 from engine.core.lists import counted, listed, shortened
 from engine.core.tasks import DataType
 from engine.uploads.conversions import CALENDAR, Dates, time_in_name
-from engine.uploads.proposing.names import RESPONSES, found, names_in, roles_by_name, usual_names
+from engine.uploads.proposing.names import RESPONSES, found, names_in, usual_names
 from engine.uploads.proposing.names import plain_name as plain_name
+from engine.uploads.proposing.names import roles_by_name as roles_by_name
 from engine.uploads.proposing.names import site_like as site_like
 from engine.uploads.proposing.series import FEW_TIMES as FEW_TIMES
 from engine.uploads.proposing.series import (
     begins_with_a_row,
     check_beginning,
     check_family,
-    has_people_in_columns,
     numbered,
     refuse_names,
     refuse_numbered_people,
     series_of,
 )
+from engine.uploads.proposing.series import has_people_in_columns as has_people_in_columns
 from engine.uploads.tables import Table, column_key, nearest
 
 KINDS = {"long": "one row per observation", "wide": "one row per curve",
