@@ -148,9 +148,11 @@ def _on_words(look: Look, roles: Roles, role: str, column: Column) -> Question:
     name = roles.single[role][0]
     content, shown = look.columns[name], shortened(column.name)
     texts = sorted(content.known, key=lambda text: (text.casefold() not in _EVENTS, text))
+    options: tuple[Option, ...]
     if role == "group":
         options = (Option("Each text is a group", {"columns": {role: {
-            "words": {text: text for text in texts}, "other": "left out"}}}),)
+            "words": {text: text for text in texts},
+            "other": "missing" if roles.kind in EVENTS else "left out"}}}),)
         question = f"Which texts of “{shown}” are groups?"
     else:
         what = "the label" if roles.kind is FileKind.SCORES else "an event"
