@@ -10,7 +10,7 @@ from typing import Any
 
 from engine.answers.card import comparison
 from engine.core.errors import InputError
-from engine.core.lists import counted, shortened
+from engine.core.lists import counted
 from engine.core.tasks import DataType
 from engine.core.types import Budget, Data
 from engine.language.grammar import capital, plain_text
@@ -28,6 +28,8 @@ from engine.simulation import scenario
 from engine.sources import Source
 from engine.topics.release import words
 from engine.topics.release.preview import preview_before
+from engine.uploads.curves import CurveTable
+from engine.uploads.proposing.examples import summary_of
 from engine.uploads.source import UploadedData
 
 
@@ -124,9 +126,6 @@ def command(options: argparse.Namespace) -> int:
         return _about_file(requests[0].source)
     declared = (Declaration(contact=options.contact) if frozen is None else
                 frozen.declaration(contact=options.contact))
-    if requests[0].site_like:
-        print(f"“{shortened(requests[0].site_like)}” may name sites, and is not used: name it as "
-              "“server” in “columns” if each site adds its own noise.")
     if len(requests) == 1:
         return _single(options, ledger, requests[0], options.name or requests[0].name, options.out,
                        declared)
@@ -144,7 +143,11 @@ def _about_file(source: Source[Data]) -> int:
     if not isinstance(source, UploadedData):
         raise InputError("These data are public; there is no file of your own to look at.",
                          field="about_file")
-    for line in (*source.observations.notes, *source.doubts, *source.remarks()):
+    table = source.observations
+    number = len(table.values) if isinstance(table, CurveTable) else source.sizes.n_curves
+    first = () if source.reading is None else (
+        "; ".join(summary_of(source.reading, source.sizes.n_curves, number)),)
+    for line in (*first, *table.notes, *source.doubts, *source.remarks()):
         print(f"* {capital(line.removesuffix('.'))}.")
     print("These lines are as private as the data. Nothing was published.", file=sys.stderr)
     return 0

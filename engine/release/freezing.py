@@ -24,13 +24,12 @@ from engine.core.plain import checked_object
 from engine.core.tasks import DataType
 from engine.mechanisms import Mechanism, parsing
 from engine.release import groups
-from engine.release.data_sections import WORDS
+from engine.release.data_sections import WORDS, reading_in
 from engine.release.ledger import Ledger
 from engine.release.plan import Declaration, public_reading
 from engine.release.request import checked, keys_of, stated_facts
 from engine.release.sealed_log import OpenLog
 from engine.uploads.limits import MAX_BYTES
-from engine.uploads.reading_of_files import Reading
 
 KIND = "frozen"
 _PERSON = b"bytes of a file"  # tells this hash from others under the same key
@@ -102,18 +101,12 @@ def freeze_request(text: str, folder: Path, ledger: Ledger, name: str = "", unse
 def _check_stated(data: Mapping[str, Any], mechanism: Mechanism) -> None:
     """Refuse gaps and contradictions that show without the file: they are no choice after it."""
     keys = keys_of(mechanism)
-    checked_object(data, "data", ("file", "reading", *keys, *groups.KEYS))
-    if "reading" in data:
-        Reading.of(data["reading"]).complete()
-    stated = {name: value for name, value in data.items() if name in keys}
-    columns, facts = stated.get("columns", {}), stated.get("facts", {})
-    if isinstance(columns, dict) and mechanism.main_task.data is DataType.CURVES:
-        stated["columns"] = {role: name for role, name in columns.items() if role != "group"}
-    design = facts.get("design") if isinstance(facts, dict) else None
-    if isinstance(design, dict) and design.get("times") == "header":
-        stated["facts"] = {name: value for name, value in facts.items() if name != "design"}
-    if "columns" in data or mechanism.main_task.data is not DataType.EVENTS:
-        stated_facts(stated, mechanism)
+    checked_object(data, "data", ("file", *keys, groups.KEY))
+    reading = reading_in(data).to_plain()
+    if mechanism.main_task.data is DataType.CURVES:  # each group has the same facts
+        reading["columns"].pop("group", None)
+    stated_facts({name: value for name, value in data.items() if name in keys}
+                 | {"reading": reading}, mechanism)
 
 
 def flat(data: Mapping[str, Any]) -> dict[str, Any]:

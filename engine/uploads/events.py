@@ -39,6 +39,7 @@ from engine.uploads.conversions import CALENDAR, Dates, Kind, check_not_compact
 from engine.uploads.facts import stated_bounds
 from engine.uploads.layout import Layout, check_one_role_each, plain_name, repeated
 from engine.uploads.misfits import (
+    OF_OUTCOMES,
     check_follow_up,
     check_named_units,
     check_numbers,
@@ -93,6 +94,7 @@ class _Rows:
     others: str = ("the label has {} besides those that you stated: {:,} people, who count as "
                    "without it")
     value_name: str = "Share of people"
+    counts_as: str = "without the label"
 
 
 _ROWS = {
@@ -105,7 +107,8 @@ _ROWS = {
         "something about somebody.",
         "For example the protocol of the study.", ("time", "as censored at once"),
         "no status: {:,} people, who count as censored",
-        "the status has {} besides the events that you stated: {:,} people, who count as censored"),
+        "the status has {} besides the events that you stated: {:,} people, who count as censored",
+        counts_as="censored"),
     Counted.VALUES: _Rows(
         "values", ("value", "concentration", "measurement", "result", "level", "y", "x"),
         ("id",), "the lowest and highest possible values"),
@@ -514,6 +517,23 @@ def _doubtful(time: Array, status: Integers, columns: EventColumns, table: Table
     return [note for note, holds in applies.items() if holds]
 
 
+def notes_on_events(table: EventTable, notes: tuple[str, ...], n_further: int,
+                    n_others: int) -> EventTable:
+    """Return times with what their holder should know of them: counts of private data."""
+    rows, missing = _ROWS[table.counted], int(np.isnan(table.time).sum())
+    noun, counts_as = rows.missing
+    early = int((table.time <= 0).sum()) if table.counted is Counted.OUTCOMES else 0
+    blank = int((table.status == _UNKNOWN).sum())
+    applies = {
+        f"{counted(n_further, 'further line')} of people who have several": n_further,
+        f"{counted(missing, noun)} missing: these people count {counts_as}": missing,
+        f"{counted(early, 'time')} of 0 or less: these people count in the first interval": early,
+        rows.blank.format(blank): blank,
+        f"{counted(n_others, 'line')} with another text than the stated ones: "
+        f"{rows.counts_as}": n_others}
+    return replace(table, notes=(*notes, *(note for note, holds in applies.items() if holds)))
+
+
 def codes_in(table: Table, column: str) -> tuple[str, ...]:
     """The texts of a column of codes, for its holder to say what they mean.
 
@@ -600,7 +620,6 @@ class UploadEvents(UploadedData[EventData]):
     tasks: ClassVar[frozenset[str]] = frozenset(ESTIMANDS)
 
     read_as = "events"
-    reader = staticmethod(read_events)
 
     events: EventTable
     declared: EventFacts
@@ -637,8 +656,9 @@ class UploadEvents(UploadedData[EventData]):
         """What of the times counts at an end of the stated range; for their holder alone."""
         below, beyond = self.moved
         facts = self.declared
+        of_outcomes = self.events.counted is Counted.OUTCOMES
         codes = remarks_on_codes(self.events.time, facts.time_low, facts.time_high,
-                                 uncapital(facts.time_name))
+                                 uncapital(facts.time_name), *(OF_OUTCOMES,) * of_outcomes)
         if self.events.counted is not Counted.OUTCOMES:
             outside = below + beyond
             return [f"{outside:,} people lie outside the stated range and count at its nearest end."

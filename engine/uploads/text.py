@@ -26,6 +26,7 @@ _SEPARATOR_LINE = re.compile(rb"sep=[\t;|,]\r?\n?", re.IGNORECASE)  # above a ta
 _TABLE_LINE = re.compile(rb"^(?!#)", re.MULTILINE)  # where the first line that is no note begins
 _LONGEST_HEADER = 100_000  # bytes
 _MAX_BAD_ROWS = 100_000  # that are counted
+_MOST_CONTROL = 0.01  # of the characters of a text
 
 # How other kinds of file begin, and what they are called.
 _MARKUP = ((b"%pdf-", "a PDF document"), (b"<!doctype html", "a web page"),
@@ -76,6 +77,30 @@ def decoded(content: bytes, encoding: str) -> tuple[bytes, list[str]]:
     return text, [] if codec == "utf-8" else [f"read as {label}"]
 
 
+def checked_text(content: bytes, encoding: str) -> bytes:
+    """Bring a text of the stated encoding to UTF-8, without a byte-order mark at its beginning.
+
+    Raises
+    ------
+    InputError
+        If it is no text, or a mark or a character at some place says that it is in another one.
+    """
+    _refuse_other_kinds(content)
+    marked = next((name for mark, name in _MARKS if content.startswith(mark)), encoding)
+    if marked.removesuffix("-sig") != encoding:
+        raise refused(f"The file begins with the mark of {marked.removesuffix('-sig').upper()}, "
+                      "which is not the stated encoding.", "State it as “encoding” of the “frame”.",
+                      "encoding")
+    try:
+        is_ascii = marked == "utf-8" and content.isascii()
+        text = content if is_ascii else content.decode(marked).encode()
+    except UnicodeError:
+        raise _wrong_encoding(content, marked, encoding.upper()) from None
+    if _share_of_control(text[:SAMPLE].replace(b"\0", b"")) > _MOST_CONTROL:
+        raise _not_text()  # zero bytes are counted by line
+    return text
+
+
 def _refuse_other_kinds(content: bytes) -> None:
     markup = content[:64].lstrip().lower()
     kinds = [kind for start, kind in _MARKUP if markup.startswith(start)]
@@ -95,15 +120,20 @@ def _wrong_encoding(content: bytes, codec: str, label: str) -> InputError:
         return _not_text()
     places = content.decode(codec, "replace").count("\ufffd")
     return refused(f"The file is not {label} text: {counted(places, 'place')} cannot be read.",
-                   "Choose its encoding (often windows-1252), or save it as CSV UTF-8.",
+                   "State its encoding (often windows-1252), or save it as CSV UTF-8.",
                    "encoding")
 
 
 def _refuse_binary(text: bytes) -> None:
-    start = text[:SAMPLE]
-    control = len(start) - len(start.translate(None, bytes(set(range(32)) - set(b"\t\n\r\f\v"))))
-    if b"\x00" in text or control > 0.01 * len(start):
+    if b"\x00" in text or _share_of_control(text) > _MOST_CONTROL:
         raise _not_text()
+
+
+def _share_of_control(text: bytes) -> float:
+    """Return the share of control characters at the beginning of a text."""
+    start = text[:SAMPLE]
+    left = start.translate(None, bytes(set(range(32)) - set(b"\t\n\r\f\v")))
+    return 1 - len(left) / max(len(start), 1)
 
 
 def _not_text() -> InputError:
@@ -132,7 +162,8 @@ def read_text(text: bytes, limits: Limits) -> tuple[list[str], list[pa.Array], s
     if line := _SEPARATOR_LINE.match(text):
         text = text[line.end():]
     if not text or text.isspace():
-        raise refused("The file holds only blank lines.", "Upload a header and rows below it.")
+        raise refused("The file holds only blank lines.",
+                      "Take a table with a header and lines below it.")
     separator, header = _sniff(_sample(text, limits))
     check_columns(len(header), limits)
     names = [str(k) for k in range(len(header))]
