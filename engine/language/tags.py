@@ -6,6 +6,8 @@ from engine.core.types import Budget, DataKind, PublicFacts, Unit
 from engine.language.grammar import a, capital, of
 from engine.language.numbers import digits_up, small, whole
 
+FOR_YOUR_EYES = "Not private: for your eyes only"  # of what a file gave by itself
+
 
 def title(facts: PublicFacts) -> str:
     """The heading of a page about an average curve."""
@@ -33,6 +35,9 @@ def source_tag(facts: PublicFacts) -> tuple[str, str]:
     tuple of str
         The chip and its tooltip.
     """
+    if facts.is_proposed:
+        return (FOR_YOUR_EYES, "Ranges and grid come from this file, so this picture says "
+                f"something about single {facts.people}. It cannot be published, linked or saved.")
     if facts.is_upload:
         name = facts.name.removeprefix("Your ").lower()
         return (f"Your {name} · not private",
@@ -88,6 +93,8 @@ def data_chip(facts: PublicFacts, n_curves: int) -> str:
         How many take part.
     """
     many = f"{whole(n_curves)} {facts.people}"
+    if facts.is_proposed:
+        return f"{FOR_YOUR_EYES} · {many}"
     if facts.is_upload:
         return f"Your data: {many} · not private"
     if facts.kind is DataKind.SIMULATED:

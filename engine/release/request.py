@@ -177,6 +177,7 @@ def to_plain(source: Source[Data], mechanism: Mechanism, budget: Budget,
     dict or None
         None where a request cannot say how that file was read.
     """
+    source.facts.check_stated()
     if not isinstance(source, UploadedData):
         data: dict[str, Any] | None = {"source": {"key": source.key, "parameters": source.values()}}
     else:
@@ -208,6 +209,7 @@ def stated_of(facts: PublicFacts, mechanism: Mechanism) -> dict[str, Any]:
     mechanism : Mechanism
         Which data it takes says how they are stated.
     """
+    facts.check_stated()
     return _section(mechanism).of_facts(facts, mechanism.main_task)
 
 
