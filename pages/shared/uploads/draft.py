@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from typing import Any
 
 import streamlit as st
@@ -12,18 +12,18 @@ from streamlit.errors import StreamlitAPIException
 
 from engine.core import entrance
 from engine.core.errors import InputError
-from engine.core.tasks import TASKS
 from engine.core.types import PublicFacts
 from engine.uploads.curves import CurveTable
 from engine.uploads.design import StatedLaw
-from engine.uploads.events import EventColumns, EventTable, counted_for
-from engine.uploads.layout import Layout
+from engine.uploads.events import EventTable
+from engine.uploads.reading_of_files import Reading
 from engine.uploads.rows import RowTable
 from pages.shared import components
 from pages.shared.server import visitors
 
 _FIELDS = ("upload_", "rows_")  # how the keys of all questions begin
-_OF_FILE = ("upload_read", "upload_built", "upload_beginning", "upload_draft", "upload_example")
+_OF_FILE = ("upload_proposed", "upload_read", "upload_draft", "upload_example", "upload_frozen",
+            "upload_brought", "upload_looked")
 # Nobody may set the values of the first; the others are no answers, and go when the file does.
 _NO_FIELDS = ("upload_file", "upload_settings", "upload_show", "upload_held", "upload_files",
               "upload_file_last", "upload_open", *_OF_FILE)
@@ -33,61 +33,67 @@ _PLAIN = (str, int, float, tuple, list, type(None))
 
 @dataclass(frozen=True)
 class Draft:
-    """A file that was read, and the public bounds that were stated for it.
+    """A file whose reading was confirmed, what was read, and what is stated of it."""
 
-    Parameters
-    ----------
-    layout : Layout or EventColumns
-        Which column plays which role; without sites before somebody has said who is trusted.
-    several : str
-        What is done with several rows of one person.
-    observations : CurveTable, RowTable or EventTable
-        What was read.
-    declared : PublicFacts or None
-        What was stated, once it is whole.
-    groups : tuple of str
-        Texts of the column of public groups that are compared.
-    """
-
-    layout: Layout | EventColumns
-    several: str
+    task: str
+    reading: Reading
     observations: CurveTable | RowTable | EventTable
-    declared: PublicFacts | None = None
-    groups: tuple[str, ...] = ()
+    declared: PublicFacts | None = None  # once it is whole
+
+
+@dataclass(frozen=True)
+class Frozen:
+    """Facts and reading at the moment from which the file answers, and what it said."""
+
+    facts: PublicFacts
+    reading: Reading
+    doubts: tuple[str, ...] = ()
+    refuted: InputError | None = None
+    changed: frozenset[str] = frozenset()  # fields that were changed after an earlier answer
 
 
 def of(task: str) -> Draft | None:
-    """What was said of a file with data of this task."""
+    """What was confirmed of a file for this task."""
     draft: Draft | None = st.session_state.get("upload_draft")
-    if draft is None or draft.layout.data != TASKS[task].data:
-        return None
-    is_other = (isinstance(draft.layout, EventColumns)
-                and draft.layout.counted is not counted_for(task))
-    return None if is_other else draft
+    return None if draft is None or draft.task != task else draft
 
 
 def keep(draft: Draft | None) -> None:
-    """Put it in place of the last one.
-
-    Parameters
-    ----------
-    draft : Draft or None
-        None where the file cannot be read as it is.
-    """
+    """Put it in place of the last one; None where nothing is confirmed."""
     st.session_state.upload_draft = draft
 
 
 def declare(facts: PublicFacts | None) -> None:
-    """Put public bounds beside the file.
-
-    Parameters
-    ----------
-    facts : PublicFacts or None
-        None while something is missing.
-    """
+    """Put public bounds beside the file; None while something is missing."""
     draft: Draft | None = st.session_state.get("upload_draft")
     if draft is not None:
         st.session_state.upload_draft = replace(draft, declared=facts)
+
+
+def frozen() -> Frozen | None:
+    """What was frozen of this file; None before."""
+    frozen: Frozen | None = st.session_state.get("upload_frozen")
+    return frozen
+
+
+def freeze(doubts: tuple[str, ...] = (), refuted: InputError | None = None) -> None:
+    """Keep facts and reading as they stand, with what the file says to them."""
+    draft: Draft = st.session_state.upload_draft
+    assert draft.declared is not None
+    st.session_state.upload_frozen = Frozen(draft.declared, draft.reading, doubts, refuted,
+                                            changed_after_looking())
+
+
+def changed_after_looking() -> frozenset[str]:
+    """Fields of the facts, and "reading", that differ from what the file has answered to."""
+    draft, before = st.session_state.get("upload_draft"), frozen()
+    if before is None or draft is None or draft.declared is None:
+        return frozenset()
+    differing = {each.name for each in fields(draft.declared)
+                 if getattr(draft.declared, each.name) != getattr(before.facts, each.name, None)}
+    if draft.reading != before.reading:
+        differing.add("reading")
+    return before.changed | differing
 
 
 def hold_answers() -> None:

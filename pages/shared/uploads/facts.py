@@ -70,7 +70,9 @@ _SPREAD = {False: "Not known, or with skew, groups or outliers", True: "Symmetri
 
 
 def bounds_step(task: str) -> bool:
-    """Public bounds of the file that was read; whether they are whole.
+    """Ask for the public bounds of a file whose reading is confirmed; True once they are whole.
+
+    The file says nothing to them before they are frozen: see `freeze`.
 
     Raises
     ------
@@ -81,7 +83,7 @@ def bounds_step(task: str) -> bool:
     if current is None:
         return False
     st.session_state[_REFUSED] = False
-    above = st.container()
+    _after_freezing()
     lead = (_LEADS_OF_EVENTS[current.layout.counted] if isinstance(current.layout, EventColumns)
             else _LEADS[data])
     st.markdown(_OF_EXAMPLE if draft.is_example() else lead)
@@ -104,18 +106,41 @@ def bounds_step(task: str) -> bool:
         st.info(message(first), icon=":material/edit:")
         return False
     draft.declare(facts)
+    if changed := draft.changed_after_looking():
+        st.info(f"The card will say that {conjunction([f'*{name}*' for name in changed])} "
+                f"{'was' if len(changed) == 1 else 'were'} changed after looking.",
+                icon=":material/edit_note:")
+    return True
+
+
+def freeze(task: str) -> Source | None:
+    """Freeze what is stated, and return the data it makes; None if the file refutes it.
+
+    Only from here on the file answers: all doubts are shown at once, to its holder, and the card
+    of a release names what is changed afterwards.
+    """
     try:
-        upload = own_data(task)
-    except InputError as problem:  # the file cannot be what was stated of it
-        draft.declare(None)
-        above.error(message(problem), icon=":material/error:")
-        raise InputError("The file does not fit these bounds.", field=problem.field,
-                         hint="Above them stands why.") from None
-    if upload is not None and upload.doubts:
-        layout.warned([f"{capital(doubt)}." for doubt in upload.doubts],
+        source = own_data(task)
+    except InputError as problem:
+        draft.freeze(refuted=problem)
+        return None
+    draft.freeze(doubts=() if source is None else source.doubts)
+    return source
+
+
+def _after_freezing() -> None:
+    """What the file said to the facts as they were frozen, above the fields that state them."""
+    frozen = draft.frozen()
+    if frozen is None:
+        return
+    if frozen.refuted is not None:
+        st.error(message(frozen.refuted), icon=":material/error:")
+    elif frozen.doubts:
+        layout.warned([f"{capital(doubt)}." for doubt in frozen.doubts],
                       "**The file does not look as stated.** This is for you only. Check the plan "
                       "of the study.", ":material/rule:")
-    return True
+
+
 
 
 def in_short(facts: PublicFacts) -> str:
