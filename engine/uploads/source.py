@@ -11,6 +11,7 @@ from engine.core.lists import listed
 from engine.core.types import Array, Data, DataKind, PublicFacts
 from engine.sources import Source
 from engine.uploads.columns import Observations
+from engine.uploads.reading_of_files import Reading
 
 D = TypeVar("D", bound=Data, covariant=True)
 
@@ -49,6 +50,7 @@ class UploadedData(Source[D]):
     takes_several: ClassVar[bool] = False
 
     declared: PublicFacts = field(default_factory=lambda: PublicFacts(kind=DataKind.UPLOAD))
+    reading: Reading | None = None  # how the bytes of the file were read, where that was stated
 
     def __post_init__(self) -> None:
         super().__post_init__()
