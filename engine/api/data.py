@@ -18,12 +18,12 @@ from engine.mechanisms import mechanisms as _mechanisms
 from engine.sources import Source
 from engine.sources import sources as _sources
 from engine.uploads import curves as uploaded
+from engine.uploads.bounded import read_file
 from engine.uploads.design import StatedDesign
 from engine.uploads.facts import declare
 from engine.uploads.layout import suggest_layout
 from engine.uploads.limits import MAX_BYTES
 from engine.uploads.misfits import check_named_units
-from engine.uploads.bounded import read_file
 
 Ends = tuple[float, float]
 

@@ -25,8 +25,8 @@ from engine.sites.plan import SitePlan, shared_by_all, study_of
 from engine.sites.protocol import Protocol, Turn
 from engine.sites.signing import Key, Scheme
 from engine.sites.site import People, Site, check_key, check_signed_off, source_of
-from engine.uploads.limits import MAX_BYTES
 from engine.uploads.bounded import read_file
+from engine.uploads.limits import MAX_BYTES
 
 _WAIT = 3600.0  # seconds between two lines that say who is waited for
 _THROUGH = "a folder that all can read and write, or - for standard input and output"

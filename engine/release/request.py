@@ -67,13 +67,13 @@ from engine.core.types import Budget, Data, PublicFacts
 from engine.mechanisms import Mechanism, parsing
 from engine.release import data_sections, groups
 from engine.sources import Source
+from engine.uploads.bounded import read_file
 from engine.uploads.curves import Upload
 from engine.uploads.design import StatedDesign
 from engine.uploads.facts import StatedCovariate
 from engine.uploads.layout import Layout, site_like
 from engine.uploads.limits import MAX_BYTES
 from engine.uploads.own_file import OwnFile
-from engine.uploads.bounded import read_file
 from engine.uploads.source import UploadedData
 from engine.uploads.tables import Table
 

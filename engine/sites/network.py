@@ -38,8 +38,8 @@ from engine.sites.plan import SitePlan
 from engine.sites.protocol import Protocol
 from engine.sites.signing import Key, key_of
 from engine.sites.site import Site, check_signed_off, source_of
-from engine.uploads.limits import MAX_BYTES
 from engine.uploads.bounded import read_file
+from engine.uploads.limits import MAX_BYTES
 
 _SECONDS = 24 * 3600  # that a round may take
 _TASK = "answer"

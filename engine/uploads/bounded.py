@@ -10,6 +10,8 @@ from __future__ import annotations
 from engine.core.errors import InputError
 from engine.running.bounded import BoundedWorker, Bounds, Ended
 from engine.uploads.limits import refused
+from engine.uploads.people import People, read
+from engine.uploads.reading_of_files import Reading
 from engine.uploads.tables import Table, is_workbook, read_table
 
 BOUNDS = Bounds(seconds=5, megabytes=270)  # 400 with what the worker has before
@@ -47,6 +49,23 @@ def read_file(content: bytes) -> Table:
     except Ended:
         raise too_much() from None
     return table
+
+
+def read_people(content: bytes, reading: Reading) -> People:
+    """Read a file by its complete reading within `BOUNDS`.
+
+    Raises
+    ------
+    InputError
+        Whatever `people.read` refuses, and what takes longer or needs more.
+    """
+    if len(content) <= _SHORT and not is_workbook(content):
+        return read(content, reading)
+    try:
+        people: People = _WORKER.call(BOUNDS, read, content, reading)
+    except Ended:
+        raise too_much() from None
+    return people
 
 
 def too_much(bounds: Bounds = BOUNDS) -> InputError:

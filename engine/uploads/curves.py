@@ -315,7 +315,7 @@ def _assembled(table: Table, layout: Layout, readings: _Readings, notes: list[st
                          hint="Check which columns hold them.")
     order = order_by_person(readings.server, readings.ids)
     complete = slice(None) if known.all() else known
-    curve, times, values = _sorted(np.argsort(order)[readings.curve[complete]],
+    curve, times, values = in_time_order(np.argsort(order)[readings.curve[complete]],
                                    readings.times[complete], readings.values[complete])
     counts = np.bincount(curve, minlength=len(order)).astype(np.int64)
     if layout.is_single:
@@ -355,7 +355,8 @@ def _at_one_time(curve: Integers, times: Array, values: Array) -> _AtOneTime:
     return _AtOneTime(copies, repeated - copies)
 
 
-def _sorted(curve: Integers, times: Array, values: Array) -> tuple[Integers, Array, Array]:
+def in_time_order(curve: Integers, times: Array, values: Array
+                  ) -> tuple[Integers, Array, Array]:
     """Observations by curve and by time within each.
 
     Curves go 16 bits at a time: numpy sorts such numbers by radix, several times faster.
@@ -404,6 +405,19 @@ def _check_single(counts: Integers) -> None:
 
 
 # -- what the holder is told of it ----------------------------------------------------------------
+
+
+def notes_on_curves(curves: CurveTable, notes: tuple[str, ...], n_missing: int, is_single: bool
+                    ) -> CurveTable:
+    """Return curves with what their holder should know of them; counts of private data."""
+    verb, effect = (("missing", "their people count, with the middle of the stated bounds")
+                    if is_single else
+                    ("left out", "how many a curve has left stays private"))
+    gaps = [f"{counted(n_missing, 'observation')} {verb}, because a time or a value is missing; "
+            f"{effect}"] * bool(n_missing)
+    curve = np.repeat(np.arange(curves.n_curves), curves.counts)
+    return replace(curves, notes=(*notes, *gaps, *_doubtful(
+        curves, _at_one_time(curve, curves.times, curves.values), is_single)))
 
 
 def _how_it_was_read(table: Table, layout: Layout) -> list[str]:

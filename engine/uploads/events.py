@@ -93,6 +93,7 @@ class _Rows:
     others: str = ("the label has {} besides those that you stated: {:,} people, who count as "
                    "without it")
     value_name: str = "Share of people"
+    counts_as: str = "without the label"
 
 
 _ROWS = {
@@ -105,7 +106,8 @@ _ROWS = {
         "something about somebody.",
         "For example the protocol of the study.", ("time", "as censored at once"),
         "no status: {:,} people, who count as censored",
-        "the status has {} besides the events that you stated: {:,} people, who count as censored"),
+        "the status has {} besides the events that you stated: {:,} people, who count as censored",
+        counts_as="censored"),
     Counted.VALUES: _Rows(
         "values", ("value", "concentration", "measurement", "result", "level", "y", "x"),
         ("id",), "the lowest and highest possible values"),
@@ -512,6 +514,23 @@ def _doubtful(time: Array, status: Integers, columns: EventColumns, table: Table
         texts = {*table.codes(table.find(columns.status))[1]} - {*columns.events, ""}
         applies[rows.others.format(counted(len(texts), "text"), others)] = others
     return [note for note, holds in applies.items() if holds]
+
+
+def notes_on_events(table: EventTable, notes: tuple[str, ...], n_further: int,
+                    n_others: int) -> EventTable:
+    """Return times with what their holder should know of them: counts of private data."""
+    rows, missing = _ROWS[table.counted], int(np.isnan(table.time).sum())
+    noun, counts_as = rows.missing
+    early = int((table.time <= 0).sum()) if table.counted is Counted.OUTCOMES else 0
+    blank = int((table.status == _UNKNOWN).sum())
+    applies = {
+        f"{counted(n_further, 'further line')} of people who have several": n_further,
+        f"{counted(missing, noun)} missing: these people count {counts_as}": missing,
+        f"{counted(early, 'time')} of 0 or less: these people count in the first interval": early,
+        rows.blank.format(blank): blank,
+        f"{counted(n_others, 'line')} with another text than the stated ones: "
+        f"{rows.counts_as}": n_others}
+    return replace(table, notes=(*notes, *(note for note, holds in applies.items() if holds)))
 
 
 def codes_in(table: Table, column: str) -> tuple[str, ...]:

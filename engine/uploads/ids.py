@@ -9,6 +9,10 @@ from __future__ import annotations
 import re
 import unicodedata
 
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
 from engine.core.enumerations import Enumeration
 
 
@@ -41,3 +45,18 @@ def canonical(text: str, form: IdForm = IdForm.TEXT) -> str:
     plain = "".join(letters)
     whole = _WHOLE.fullmatch(plain) if form is IdForm.NUMBER else None
     return whole[1] if whole else plain
+
+
+def canonical_texts(texts: pa.Array, form: IdForm = IdForm.TEXT) -> pa.Array:
+    """Return `canonical` of each text, of plain ones by the array."""
+    if form is not IdForm.EXACT:
+        plain = np.asarray(pc.string_is_ascii(texts))
+        folded = pc.replace_substring_regex(pc.utf8_lower(texts), r"[\x00-\x20\x7f]", "")
+        if form is IdForm.NUMBER:
+            folded = pc.replace_substring_regex(folded, r"^0*([0-9]+?)(\.0+)?$", r"\1")
+        if plain.all():
+            return folded
+        rest = pa.array([canonical(text, form) for text in texts.filter(pa.array(~plain))
+                         .to_pylist()], pa.string())
+        return pc.replace_with_mask(folded, pa.array(~plain), rest)
+    return pa.array([canonical(text, form) for text in texts.to_pylist()], pa.string())

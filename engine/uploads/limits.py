@@ -98,3 +98,13 @@ def check_cells(n_rows: int, n_columns: int, limits: Limits) -> None:
         raise refused(f"The table has {n_rows * n_columns:,} cells ({n_rows:,} rows of "
                       f"{n_columns:,}); at most {limits.cells:,} are read.",
                       "Leave out columns that are not needed, or fewer observations per curve.")
+
+
+def check_bytes(content: bytes, limits: Limits) -> None:
+    """Refuse a file that is empty or too large."""
+    if not content:
+        raise refused("The file is empty.", "Upload a table with a header and rows below it.")
+    if len(content) > limits.bytes:
+        raise refused(f"The file is larger than {limits.bytes / 1e6:g} MB "
+                      f"({len(content) / 1e6:.1f} MB).",
+                      "Leave out columns that are not needed, or fewer observations per curve.")

@@ -20,9 +20,16 @@ are filled. As JSON, whole:
 
 "covariates" of curves and "features" of records are lists of such columns. Where a row is a curve
 "values" takes the place of time and value: {"at": [["week 0", 0], ["week 6", 6]], "kind":
-"number"}. "person" is {"column": …}, {"rows": true} where every line is another person, {"file":
-true} where the file is one person's, or every file of an archive, and {"header": true} where people
-stand in columns ("people": "columns" in the frame).
+"number"}; where a column is one ("people": "columns" in the frame, whose header names the first
+column alone) "time" is that first column and "values" says of what kind all others are. "person" is
+{"column": …}, {"rows": true} where every line is another person, {"file": true} where the file is
+one person's, or every file of an archive, and {"header": true} where people stand in columns.
+
+A column without a name is called by its place, as "column 1". An export of a device ("export" in
+the frame) has the columns of its format, "hour" or "day" and values such as "glucose (mg/dL)".
+"start" is the date at which a person's own time begins, "entry" a time at which somebody came under
+observation later. The meanings of a group are the groups, those of a site the sites, and those of a
+status the events, or 0; all in their order.
 """
 
 from __future__ import annotations
@@ -30,19 +37,20 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
 
 from engine.core.enumerations import Enumeration
 from engine.core.errors import InputError, brief
 from engine.core.lists import shortened
 from engine.core.plain import checked_object
-from engine.uploads.ids import IdForm
+from engine.uploads.ids import IdForm, canonical
 
 MAX_BYTES, MAX_COLUMNS = 65_536, 200
 SINGLE = ("time", "start", "entry", "value", "status", "group", "site")
 LISTED = ("covariates", "features")
 SEVERAL = ("keep", "average", "join", "refuse")
+CODED = ("status", "group", "site")  # whose texts have stated meanings
 UNITS = ("seconds", "minutes", "hours", "days", "weeks", "years")
 FIRST, DAY = "first observation", "of day"
 _SINCE = re.compile(rf"({'|'.join(UNITS)}) since ([0-9]{{4}}-[0-9]{{2}}-[0-9]{{2}}|{FIRST})")
@@ -108,7 +116,7 @@ class Frame:
     separator: str = ","  # " " for any number of blanks; "" of a workbook
     sheet: str = ""  # of a workbook
     above: int = 0  # lines of titles above the header
-    header: tuple[str, ...] = ()  # names of columns; where people stand in columns, of the first
+    header: tuple[str, ...] = ()  # all names in order; where people stand in columns, the first
     people: str = "rows"  # or "columns"
     export: str = ""  # the export of a device, which has a header of its own
 
@@ -154,7 +162,7 @@ class Reading:
     covariates: tuple[Column, ...] = ()
     features: tuple[Column, ...] = ()
     at: tuple[tuple[str, float], ...] = ()  # columns of observations with their times
-    values: Column | None = None  # how their cells are read; its names are empty
+    values: Column | None = None  # how cells are read where a row or column is a curve; no names
     decimal: str = "."
     missing: tuple[str, ...] = ("",)
     several: str = "keep"
@@ -163,12 +171,29 @@ class Reading:
         _check(self)
 
     @property
+    def every_column(self) -> tuple[Column, ...]:
+        """The entries of all columns with a role, and of cells whose columns are curves."""
+        return (*self.columns.values(), *self.covariates, *self.features,
+                *((replace(self.values, names=tuple(name for name, _ in self.at)),)
+                  if self.values else ()))
+
+    @property
     def used(self) -> tuple[str, ...]:
         """The names of all columns that are read."""
         person = (self.person.column,) if self.person and self.person.column else ()
-        each = (*self.columns.values(), *self.covariates, *self.features)
-        return (*person, *(name for column in each for name in column.names),
-                *(name for name, _ in self.at))
+        return (*person, *(name for column in self.every_column for name in column.names))
+
+    @property
+    def is_wide(self) -> bool:
+        """True if a row or a column is a whole curve."""
+        return self.values is not None
+
+    @property
+    def unit(self) -> str:
+        """What one record of the protection is: a person, a row or an observation."""
+        if self.person is None or not self.person.rows:
+            return "person"
+        return "observation" if "time" in self.columns and "value" in self.columns else "row"
 
     @property
     def gaps(self) -> tuple[Gap, ...]:
@@ -222,14 +247,15 @@ def _gaps_of_column(role: str, column: Column) -> list[Gap]:
         gaps.append(Gap(f"columns.{role}.order",
                         f"The dates of “{shortened(column.name)}” can be day/month or month/day.",
                         '"order": "dmy" or "order": "mdy" in the reading'))
-    if column.kind is Kind.WORD and role in ("status", "group") and not column.words:
+    if column.kind is Kind.WORD and role in CODED and not column.words:
         gaps.append(Gap(f"columns.{role}.words",
                         f"The reading does not say what the texts of “{shortened(column.name)}” "
                         "mean.", '"words": {"text": "meaning"} in the reading'))
     elif column.kind is Kind.WORD and role in ("status", "group") and not column.other:
         gaps.append(Gap(f"columns.{role}.other",
                         f"The reading does not say what other texts of “{shortened(column.name)}” "
-                        "are.", '"other": "censored", "left out" or "missing" in the reading'))
+                        "are.", '"other": "censored" or "missing" in the reading'
+                        if role == "status" else '"other": "left out" or "missing" in the reading'))
     return gaps
 
 
@@ -250,9 +276,14 @@ def _check(reading: Reading) -> None:
         raise _wrong("columns", f"The column “{shortened(twice)}” has two roles.")
     if len(used) > MAX_COLUMNS and not reading.at:
         raise _wrong("columns", f"A reading has at most {MAX_COLUMNS} columns.")
-    lacking = [name for name in used if name not in reading.frame.header]
+    header = () if reading.frame.export else reading.frame.header
+    lacking = [name for name in used if name not in header]
     if lacking and not reading.frame.export:
         raise _wrong("columns", f"The header has no column “{shortened(lacking[0])}”.")
+    several = next((name for name in used if header.count(name) > 1), None)
+    if several is not None:
+        raise _wrong("header", f"The header has several columns “{shortened(several)}”.")
+    _check_roles(reading)
     if reading.person is not None:
         _check_person(reading.person, reading.frame)
     for role, column in reading.columns.items():
@@ -261,6 +292,52 @@ def _check(reading: Reading) -> None:
         _check_column("covariates", column)
     if reading.values is not None:
         _check_column("values", reading.values)
+
+
+def _check_roles(reading: Reading) -> None:
+    """Refuse roles that do not go together, and an entry that its role cannot have."""
+    in_columns = reading.frame.people == "columns"
+    if reading.values is not None and (
+            bool(reading.at) == in_columns or "value" in reading.columns
+            or ("time" in reading.columns) != in_columns):
+        raise _wrong("values", "“values” take the place of time and value: “at” lists columns with "
+                     "their times, or people stand in columns and “time” is the first of them.")
+    if in_columns and reading.values is None:
+        raise _wrong("values", "“values” must say how the cells of people in columns are read.")
+    if in_columns and set(reading.columns) - {"time"}:
+        raise _wrong("columns", "Of people in columns only “time”, the first, and “values” are "
+                     "read.")
+    _check_spans(reading.columns)
+    for role, column in reading.columns.items():
+        if role in CODED and column.kind is not Kind.WORD:
+            raise _wrong(role, f"A {role} is of the kind word: “words” give its texts a meaning.")
+        if role not in CODED and column.kind is Kind.WORD:
+            raise _wrong(role, f"The {role} is no word.")
+        if column.other is Other.LEFT_OUT and role != "group":
+            raise _wrong("other", f"Nobody is left out for a {role}: how many people there are is "
+                         "public, and would follow from it.")
+        if column.other is Other.CENSORED and role != "status":
+            raise _wrong("other", "Only a status is censored.")
+    if "site" in reading.columns and reading.columns["site"].other:
+        raise _wrong("other", "Every site is stated: “words” name them all.")
+    for column in (*reading.covariates, *reading.features):
+        if column.kind is Kind.WORD and not all(isinstance(meaning, int | float)
+                                                for meaning in column.words.values()):
+            raise _wrong("words", f"The words of “{shortened(column.name)}” stand for numbers.")
+
+
+def _check_spans(columns: Mapping[str, Column]) -> None:
+    """Refuse a start and a time of two kinds, and a unit alone for dates that have no start."""
+    spans = [columns[role] for role in ("start", "entry", "time") if role in columns]
+    if len(spans) > 1:
+        if "time" not in columns or len({column.kind for column in spans}) > 1:
+            raise _wrong("start", "“start”, “entry” and “time” are of one kind: all dates, or all "
+                         "numbers.")
+        if len({column.counted for column in spans}) > 1:
+            raise _wrong("from", "“start”, “entry” and “time” count in one unit, from one "
+                         "beginning.")
+    elif any(column.kind is Kind.DATE and column.counted in UNITS for column in spans):
+        raise _wrong("from", "Dates count from a beginning, such as days since 2024-01-31.")
 
 
 def _check_person(person: Person, frame: Frame) -> None:
@@ -291,8 +368,27 @@ def _check_column(role: str, column: Column) -> None:
     if (column.words or column.other) and column.kind is not Kind.WORD:
         raise _wrong("words", f"“{shortened(column.name)}” has words, and is of the kind "
                      f"{column.kind}.")
+    if column.kind is Kind.CLOCK and column.counted and not column.counted.endswith((DAY, FIRST)):
+        raise _wrong("from", f"The clock times of “{shortened(column.name)}” count from midnight "
+                     "(hours of day) or since each first observation.")
+    if column.kind is Kind.ELAPSED and column.counted and column.counted not in UNITS:
+        raise _wrong("from", f"Of the elapsed times of “{shortened(column.name)}” “from” is a unit "
+                     "alone, such as minutes.")
+    if column.words:
+        _check_words(column)
+    if role != "values" and (len(column.names) > 2 or not column.names):
+        raise _wrong("name", "A column has one name; a date and its clock time have two.")
     if len(column.names) == 2 and not is_date:
         raise _wrong("name", "Only a date and its clock time stand in two columns.")
+
+
+def _check_words(column: Column) -> None:
+    """Refuse two words that are one text in another spelling, and mean two things."""
+    meaning: dict[str, str | float] = {}
+    for text, means in column.words.items():
+        if meaning.setdefault(canonical(text, IdForm.NUMBER), means) != means:
+            raise _wrong("words", f"Two words of “{shortened(column.name)}” are one text in two "
+                         "spellings, and have two meanings.")
 
 
 def _wrong(name: str, message: str) -> InputError:
@@ -313,9 +409,9 @@ def _plain(reading: Reading) -> dict[str, Any]:
     for name in LISTED:
         if each := getattr(reading, name):
             columns[name] = [_plain_column(column) for column in each]
-    if reading.at:
-        columns["values"] = {"at": [list(pair) for pair in reading.at],
-                             **_plain_column(reading.values or Column(names=()))}
+    if reading.values is not None:
+        at = {"at": [list(pair) for pair in reading.at]} if reading.at else {}
+        columns["values"] = {**at, **_plain_column(reading.values)}
     ask = [{"field": gap.field, "question": gap.question, "words": gap.words}
            for gap in reading.gaps]
     return {"frame": _stated(reading.frame, Frame(encoding="", separator="")),
@@ -345,8 +441,8 @@ def _reading(plain: Any) -> Reading:
     if len(json.dumps(plain).encode()) > MAX_BYTES:
         raise _wrong("reading", f"A reading has at most {MAX_BYTES // 1024} kB.")
     stated = checked_object(plain, "reading", _KEYS)
-    columns = dict(checked_object(stated.get("columns", {}), "columns",
-                                  (*SINGLE, *LISTED, "values")))
+    every = checked_object(stated.get("columns", {}), "columns", (*SINGLE, *LISTED, "values"))
+    columns = dict(every)
     wide = dict(checked_object(columns.pop("values", {}), "values", ("at", *_COLUMN[1:])))
     at = tuple(_at(pair) for pair in _listed(wide.pop("at", []), "at"))
     listed = {name: tuple(_column(each, name) for each in _listed(columns.pop(name, []), name))
@@ -355,7 +451,7 @@ def _reading(plain: Any) -> Reading:
     return Reading(
         frame=_frame(stated.get("frame")), person=None if person is None else _person(person),
         columns={role: _column(each, role) for role, each in columns.items()}, at=at,
-        values=_column({"name": [], **wide}, "values") if at else None,
+        values=_column({"name": [], **wide}, "values") if "values" in every else None,
         decimal=_text(stated, "decimal", "."), several=_text(stated, "several", "keep"),
         missing=tuple(map(_each_text, _listed(stated.get("missing", [""]), "missing"))), **listed)
 

@@ -125,6 +125,11 @@ def _numbers(table: Table, name: str, notes: list[str]) -> Array:
     return values
 
 
+def notes_on_rows(rows: RowTable, notes: tuple[str, ...]) -> RowTable:
+    """Return records with what their holder should know of them."""
+    return replace(rows, notes=(*notes, *_doubtful(rows, [])))
+
+
 def _doubtful(rows: RowTable, unused: list[str]) -> list[str]:
     """What a person should know before they believe a picture; counts only."""
     columns = dict(zip(rows.covariate_names, rows.covariates.T, strict=True))

@@ -26,7 +26,14 @@ from engine.core.lists import counted, shortened
 from engine.uploads.conversions import ASK, CALENDAR, Dates, converted, with_colons
 from engine.uploads.devices.format import DeviceExport
 from engine.uploads.devices.reading import Read, is_archive_of_exports, read_archive, read_export
-from engine.uploads.limits import LIMITS, Limits, check_cells, check_columns, refused
+from engine.uploads.limits import (
+    LIMITS,
+    Limits,
+    check_bytes,
+    check_cells,
+    check_columns,
+    refused,
+)
 from engine.uploads.text import SEPARATORS, decoded, read_text
 from engine.uploads.workbooks import read_workbook
 
@@ -276,7 +283,7 @@ def read_table(content: bytes, encoding: str = "utf-8", sheet: str | None = None
     >>> table.columns, table.numbers("age").values
     (('child', 'age', 'height'), array([2.5, 3. ]))
     """
-    _check_bytes(content, limits)
+    check_bytes(content, limits)
     if is_workbook(content):
         if is_archive_of_exports(content):
             return _of_export(read_archive(content, lambda part: decoded(part, encoding)[0],
@@ -330,15 +337,6 @@ def is_workbook(content: bytes) -> bool:
     content : bytes
     """
     return content.startswith((b"PK\x03\x04", b"PK\x05\x06"))
-
-
-def _check_bytes(content: bytes, limits: Limits) -> None:
-    if not content:
-        raise refused("The file is empty.", "Upload a table with a header and rows below it.")
-    if len(content) > limits.bytes:
-        raise refused(f"The file is larger than {limits.bytes / 1e6:g} MB "
-                      f"({len(content) / 1e6:.1f} MB).",
-                      "Leave out columns that are not needed, or fewer observations per curve.")
 
 
 def _as_array(cells: pa.Array) -> NDArray[np.float64]:

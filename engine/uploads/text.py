@@ -26,6 +26,7 @@ _SEPARATOR_LINE = re.compile(rb"sep=[\t;|,]\r?\n?", re.IGNORECASE)  # above a ta
 _TABLE_LINE = re.compile(rb"^(?!#)", re.MULTILINE)  # where the first line that is no note begins
 _LONGEST_HEADER = 100_000  # bytes
 _MAX_BAD_ROWS = 100_000  # that are counted
+_MOST_CONTROL = 0.01  # of the characters of a text
 
 # How other kinds of file begin, and what they are called.
 _MARKUP = ((b"%pdf-", "a PDF document"), (b"<!doctype html", "a web page"),
@@ -76,6 +77,30 @@ def decoded(content: bytes, encoding: str) -> tuple[bytes, list[str]]:
     return text, [] if codec == "utf-8" else [f"read as {label}"]
 
 
+def checked_text(content: bytes, encoding: str) -> bytes:
+    """Bring a text of the stated encoding to UTF-8, without a byte-order mark at its beginning.
+
+    Raises
+    ------
+    InputError
+        If it is no text, or a mark or a character at some place says that it is in another one.
+    """
+    _refuse_other_kinds(content)
+    marked = next((name for mark, name in _MARKS if content.startswith(mark)), encoding)
+    if marked.removesuffix("-sig") != encoding:
+        raise refused(f"The file begins with the mark of {marked.removesuffix('-sig').upper()}, "
+                      "which is not the stated encoding.", "State it as “encoding” of the “frame”.",
+                      "encoding")
+    try:
+        is_ascii = marked == "utf-8" and content.isascii()
+        text = content if is_ascii else content.decode(marked).encode()
+    except UnicodeError:
+        raise _wrong_encoding(content, marked, encoding.upper()) from None
+    if _share_of_control(text) > _MOST_CONTROL:
+        raise _not_text()
+    return text
+
+
 def _refuse_other_kinds(content: bytes) -> None:
     markup = content[:64].lstrip().lower()
     kinds = [kind for start, kind in _MARKUP if markup.startswith(start)]
@@ -100,10 +125,15 @@ def _wrong_encoding(content: bytes, codec: str, label: str) -> InputError:
 
 
 def _refuse_binary(text: bytes) -> None:
-    start = text[:SAMPLE]
-    control = len(start) - len(start.translate(None, bytes(set(range(32)) - set(b"\t\n\r\f\v"))))
-    if b"\x00" in text or control > 0.01 * len(start):
+    if b"\x00" in text or _share_of_control(text) > _MOST_CONTROL:
         raise _not_text()
+
+
+def _share_of_control(text: bytes) -> float:
+    """Return the share of control characters at the beginning of a text."""
+    start = text[:SAMPLE]
+    left = start.translate(None, bytes(set(range(32)) - set(b"\t\n\r\f\v")))
+    return 1 - len(left) / max(len(start), 1)
 
 
 def _not_text() -> InputError:

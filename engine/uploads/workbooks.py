@@ -78,6 +78,35 @@ def read_workbook(content: bytes, sheet: str | None, limits: Limits
     InputError
         If it is no workbook, locked, with macros, too large, or without a table.
     """
+    names, used, columns, notes = _read_sheet(content, sheet, limits)
+    header, columns = _below_header(columns)
+    notes.insert(0, f"sheet “{shortened(used)}”")
+    if len(names) > 1:
+        notes.insert(1, f"not read: {listed([name for name in names if name != used])}")
+    return header, columns, notes, names
+
+
+def sheet_cells(content: bytes, sheet: str, above: int, limits: Limits
+                ) -> tuple[list[pa.Array], tuple[str, ...]]:
+    """Read a sheet: its columns as text from the header on, and notes.
+
+    A cell is written by its own type alone. Rows without a cell are none, above the header as well.
+
+    Raises
+    ------
+    InputError
+        As `read_workbook`, and if fewer rows are there than stand above the header.
+    """
+    *_, columns, notes = _read_sheet(content, sheet or None, limits)
+    if len(columns[0]) <= above:
+        raise InputError("The sheet has fewer rows than stand above its header by the reading.",
+                         field="above", hint="State how many they are as “above”.")
+    return [column.slice(above).combine_chunks() for column in columns], tuple(notes)
+
+
+def _read_sheet(content: bytes, sheet: str | None, limits: Limits
+                ) -> tuple[tuple[str, ...], str, list[pa.ChunkedArray], list[str]]:
+    """Return the names of all sheets, the one that is read, its columns as text, and notes."""
     try:
         notes, looked_at = _inspect(content, sheet, limits)
         names, used, columns = _cells(content, sheet, limits)
@@ -91,7 +120,6 @@ def read_workbook(content: bytes, sheet: str | None, limits: Limits
     _check_formulas(looked_at.lost, [] if is_empty else [name[0].as_py() for name in columns])
     if is_empty:
         raise refused("The sheet is empty.", "Upload a workbook whose first sheet is the table.")
-    header, columns = _below_header(columns)
     if looked_at.has_formulas:
         notes.insert(0, "formulas were not run: their saved results were read")
     if looked_at.has_percentages:
@@ -101,10 +129,7 @@ def read_workbook(content: bytes, sheet: str | None, limits: Limits
     if looked_at.n_errors:
         notes.append(f"{counted(looked_at.n_errors, 'cell')} with an error in place of a result "
                      "read as empty")
-    notes.insert(0, f"sheet “{shortened(used)}”")
-    if len(names) > 1:
-        notes.insert(1, f"not read: {listed([name for name in names if name != used])}")
-    return header, columns, notes, names
+    return names, used, columns, notes
 
 
 def _damaged() -> InputError:
@@ -325,18 +350,19 @@ def _is_blank(columns: Sequence[pa.Array]) -> pa.Array:
 
 
 def _texts(cells: Iterable[Any]) -> pa.Array:
-    """Cells of one column as the text a CSV file would hold; numbers all at once."""
+    """Write the cells of one column as a CSV file would hold them, each by its own type."""
     filled = [None if cell == "" else cell for cell in cells]
     kinds = set(map(type, filled)) - {type(None)}
     if kinds == {str}:
         return pc.fill_null(pa.array(filled, pa.string()), "")
-    if not kinds <= {float, int}:
-        return pa.array(map(_cell_text, filled), pa.string())
-    numbers = pa.array(filled, pa.float64())
+    numbers = pa.array([cell if type(cell) is float else None for cell in filled], pa.float64())
     is_whole = pc.and_(pc.equal(pc.floor(numbers), numbers), pc.less(pc.abs(numbers), _WHOLE_BELOW))
     whole = pc.cast(pc.if_else(is_whole, numbers, None), pa.int64())
-    return pc.fill_null(pc.if_else(is_whole, pc.cast(whole, pa.string()),
-                                   pc.cast(numbers, pa.string())), "")
+    text = pc.if_else(is_whole, pc.cast(whole, pa.string()), pc.cast(numbers, pa.string()))
+    if kinds <= {float}:
+        return pc.fill_null(text, "")
+    others = [None if type(cell) is float else _cell_text(cell) for cell in filled]
+    return pc.coalesce(text, pa.array(others, pa.string()))
 
 
 def _cell_text(cell: Any) -> str:
@@ -347,9 +373,7 @@ def _cell_text(cell: Any) -> str:
     if isinstance(cell, datetime.timedelta):  # its own text has days beside hours
         seconds = round(cell.total_seconds())
         return f"{seconds // 3600}:{seconds // 60 % 60:02}:{seconds % 60:02}"
-    if isinstance(cell, float) and cell.is_integer() and abs(cell) < _WHOLE_BELOW:
-        return str(int(cell))
-    return repr(cell) if isinstance(cell, float) else str(cell)
+    return str(cell)
 
 
 def _below_header(columns: list[pa.ChunkedArray]) -> tuple[list[str], list[pa.Array]]:

@@ -119,22 +119,33 @@ def read_archive(content: bytes, decode: Callable[[bytes], bytes], limits: Limit
     """
     people: _People | None = None
     other = 0
-    try:
-        for name, part in _files(content, limits):
-            blocks = list(_blocks(decode(part)))
-            other += not blocks
-            for form, columns in blocks:
-                people = people or _People(form)
-                _check_form(form, people.form)
-                people.add(form.observations(columns), name)
-    except (zipfile.BadZipFile, EOFError, NotImplementedError):
-        raise refused("This archive is damaged and cannot be read.",
-                      "Pack the files again.") from None
+    for name, part in archived_files(content, limits):
+        blocks = list(_blocks(decode(part)))
+        other += not blocks
+        for form, columns in blocks:
+            people = people or _People(form)
+            _check_form(form, people.form)
+            people.add(form.observations(columns), name)
     if people is None or other:
         raise refused(f"{counted(other, 'file')} of this archive {'is' if other == 1 else 'are'} "
                       "no export that is read.", "Leave other files out. Read are "
                       + ", ".join(form.export.name for form in FORMATS) + ".")
     return _table(people, limits)
+
+
+def archived_files(content: bytes, limits: Limits) -> list[tuple[str, bytes]]:
+    """Return the name and the bytes of every table in an archive; sizes are checked first.
+
+    Raises
+    ------
+    InputError
+        If it is damaged, locked or too large.
+    """
+    try:
+        return list(_files(content, limits))
+    except (zipfile.BadZipFile, EOFError, NotImplementedError):
+        raise refused("This archive is damaged and cannot be read.",
+                      "Pack the files again.") from None
 
 
 def _files(content: bytes, limits: Limits) -> Iterator[tuple[str, bytes]]:

@@ -1,0 +1,314 @@
+"""The frame of a file: bytes to lines, and lines to cells, each line by itself.
+
+A line ends at every CR LF, LF or CR, also inside quotation marks, so that no mark of one line can
+take in another. A line that holds nothing but blanks and separators is none. All others are in the
+frame if they have as many cells as the header, and each quotation mark in them encloses a cell and
+is closed in the same line. Both are told of a line by looking at that line.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+from pyarrow import csv as arrow_csv
+
+from engine.core.errors import InputError
+from engine.core.lists import counted
+from engine.uploads.limits import LIMITS, Limits, check_bytes, check_cells, check_columns, refused
+from engine.uploads.reading_of_files import Frame, Kind, Offset, Reading
+from engine.uploads.tables import is_workbook
+from engine.uploads.text import ENCODINGS, checked_text
+from engine.uploads.workbooks import sheet_cells
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+SEPARATORS = (",", ";", "\t", "|", " ")
+_BLANKS = " "  # the separator of which any number is one
+_QUOTED, _CLOSED = r'"(?:[^"]|"")*"', "\0"  # no text holds the mark of a cell that was closed
+_BOM = b"\xef\xbb\xbf"
+_MARKS = r"\pM{31}"  # more than text has, and ordering them takes the square of their time
+Texts = Mapping[str, pa.Array]  # by the name of the column, one text or number a line
+
+
+class Lines(NamedTuple):
+    """The lines of a file below its header, as cells of the columns that are used."""
+
+    cells: Texts
+    n_lines: int  # in the frame
+    outside: Mapping[str, int]  # how many lines are not in the frame, by what is wrong with them
+    person: pa.Array | None = None  # where a file or a column, and not a cell, says whose a line is
+    notes: tuple[str, ...] = ()
+
+
+def lines_of(content: bytes, reading: Reading, limits: Limits = LIMITS) -> Lines:
+    """Cut a table into lines and cells as its reading says.
+
+    Raises
+    ------
+    InputError
+        If it is empty, too large or of another kind, or its header is not the stated one.
+    """
+    check_bytes(content, limits)
+    frame = reading.frame
+    if is_workbook(content) == bool(frame.separator):
+        raise InputError("The reading is of a text table, and this is a workbook." if
+                         frame.separator else
+                         "The reading is of a workbook, and this is a text table.",
+                         field="frame", hint="State the “separator” of a text table in its "
+                         "“frame”, and the “sheet” of a workbook.")
+    header, rows = (_of_text if frame.separator else _of_sheet)(content, reading, limits)
+    if frame.people == "columns":
+        return _turned(header, rows, frame, limits)
+    _check_header(header, frame)
+    check_cells(rows.n_lines, len(header), limits)
+    return rows
+
+
+def lines_of_frame(frame: pd.DataFrame, reading: Reading) -> Lines:
+    """Take the rows of a data frame for lines: numbers and moments by their type, texts as cells.
+
+    Raises
+    ------
+    InputError
+        If its columns are not the stated ones, or stamps have a time zone that nobody speaks of.
+    """
+    _check_header(column_names([str(name) for name in frame.columns]), reading.frame)
+    offsets = {name: column.offset for column in reading.every_column for name in column.names
+               if column.kind is not Kind.WORD}
+    cells = {name: _of_series(frame.iloc[:, reading.frame.header.index(name)], offsets.get(name))
+             for name in reading.used}
+    return Lines(cells, len(frame), {})
+
+
+def _of_series(series: pd.Series, offset: Offset | None) -> pa.Array:
+    """Return numbers, moments or texts; ids and words, which have no offset, are always texts."""
+    import pandas as pd
+
+    kind = series.dtype
+    if pd.api.types.is_datetime64_any_dtype(kind) and offset is not None:
+        zone = getattr(kind, "tz", None)
+        if (offset is Offset.UTC) != (zone is not None) and offset is not Offset.KEPT:
+            raise InputError("The stamps of a column have a time zone." if zone else
+                             "The stamps of a column have no time zone.", field="offset",
+                             hint='State "offset": "kept" for the clock on the wall or "to UTC", '
+                             'and "none" where there is no time zone.')
+        if zone is not None:
+            series = (series.dt.tz_convert("UTC") if offset is Offset.UTC else series
+                      ).dt.tz_localize(None)
+        return pa.Array.from_pandas(series.astype("datetime64[us]"))
+    if pd.api.types.is_numeric_dtype(kind) and offset is not None:
+        return pa.array(series.to_numpy(dtype=float, na_value=np.nan), pa.float64())
+    return pa.array(["" if cell is None or cell is pd.NA or cell != cell else str(cell)
+                     for cell in series], pa.string())
+
+
+def column_names(cells: Sequence[str]) -> tuple[str, ...]:
+    """Return names without outer blanks; a column without one is called by its place."""
+    return tuple(unicodedata.normalize("NFC", cell).strip() or f"column {place}"
+                 for place, cell in enumerate(cells, start=1))
+
+
+def _check_header(header: tuple[str, ...], frame: Frame) -> None:
+    if header != frame.header:
+        others = len({*header} ^ {*frame.header})
+        raise InputError(
+            "The header of the file is not the stated one"
+            + (f": {counted(others, 'name')} differ." if others else ": its order differs."),
+            field="header", hint="State all names of columns in their order, as “header” of the "
+            "“frame”, and how many lines stand above them as “above”.")
+
+
+# -- text ------------------------------------------------------------------------------------------
+
+
+def _of_text(content: bytes, reading: Reading, limits: Limits) -> tuple[tuple[str, ...], Lines]:
+    frame = reading.frame
+    if frame.encoding not in ENCODINGS or frame.separator not in SEPARATORS:
+        wrong = "encoding" if frame.encoding not in ENCODINGS else "separator"
+        raise InputError(f"The reading has no {wrong} that is read.", field=wrong,
+                         hint=f"Encodings are {', '.join(ENCODINGS)}; a separator is a comma, "
+                         "semicolon, tab, bar, or a blank for any number of them.")
+    head, body = _below(line_ends(checked_text(content, frame.encoding)), frame.above)
+    separator = "\t" if frame.separator == _BLANKS else frame.separator
+    header = header_of(head, frame.separator)
+    check_columns(len(header), limits)
+    lines, outside = lines_in_frame(body, frame.separator, len(header))
+    wanted = ([str(place) for place in range(len(header))] if frame.people == "columns" else
+              [name for name in dict.fromkeys(reading.used) if name in header])
+    places = {name: name if frame.people == "columns" else str(header.index(name))
+              for name in wanted}
+    cells = parsed(lines, separator, len(header), list(places.values()))
+    return header, Lines({name: cells[place] for name, place in places.items()}, len(lines),
+                         outside)
+
+
+def line_ends(text: bytes) -> bytes:
+    """Return a text whose every line ends at a line feed."""
+    return text.replace(b"\r\n", b"\n").replace(b"\r", b"\n")
+
+
+def header_of(line: bytes, separator: str) -> tuple[str, ...]:
+    """Return the names in the line of a header.
+
+    Raises
+    ------
+    InputError
+        If a quotation mark in it is not closed.
+    """
+    plain = _separated(pa.array([line.decode()]), separator)
+    separator = "\t" if separator == _BLANKS else separator
+    n_cells = 1 + int(pc.count_substring(_without_quoted(plain, separator), separator)[0].as_py())
+    if b"\0" in line or not _quotes_fit(plain, separator)[0].as_py():
+        raise InputError("The line of the header cannot be read: a quotation mark in it is not "
+                         "closed, or it holds a character without meaning.", field="header",
+                         hint="Correct that line, or state how many lines stand above it.")
+    cells = parsed(plain, separator, n_cells, [str(place) for place in range(n_cells)])
+    return column_names([column[0].as_py() for column in cells.values()])
+
+
+def lines_in_frame(body: bytes, separator: str, n_cells: int
+                   ) -> tuple[pa.Array, Mapping[str, int]]:
+    """Return the lines that can be cut into so many cells, and count all others by their fault.
+
+    Lines that blanks separate have single tabs in place of them.
+    """
+    if not body:
+        return pa.array([], pa.string()), {}
+    lines = pc.split_pattern(pa.array([body], pa.string()), "\n").flatten()
+    outside = {}
+    if b"\0" in body or _BOM in body:
+        strange = pc.match_substring_regex(lines, "\0|\ufeff")
+        outside["with a character without meaning"] = _number(strange)
+        lines = lines.filter(pc.invert(strange))
+    mark = "" if separator == _BLANKS else re.escape(separator)
+    blank = pc.match_substring_regex(lines, rf"^[\s{mark}]*$")
+    lines = _separated(lines.filter(pc.invert(blank)) if pc.any(blank).as_py() else lines,
+                       separator)
+    separator = "\t" if separator == _BLANKS else separator
+    closed = _quotes_fit(lines, separator)
+    fits = pc.equal(pc.count_substring(_without_quoted(lines, separator), separator), n_cells - 1)
+    outside["with a quotation mark that is not closed"] = _number(pc.invert(closed))
+    outside["with another number of cells"] = _number(pc.and_(closed, pc.invert(fits)))
+    fits = pc.and_(closed, fits)
+    return (lines if pc.all(fits).as_py() else lines.filter(fits)), outside
+
+
+def parsed(lines: pa.Array, separator: str, n_cells: int, wanted: list[str]) -> Texts:
+    """Return columns of lines in the frame, by their places; such lines can be cut in one way."""
+    if not len(lines) or not wanted:
+        return {place: pa.array([""] * len(lines), pa.string()) for place in wanted}
+    text = pc.binary_join(pa.ListArray.from_arrays([0, len(lines)], lines), "\n")[0].as_buffer()
+    names = [str(place) for place in range(n_cells)]
+    table = arrow_csv.read_csv(
+        pa.BufferReader(text),
+        read_options=arrow_csv.ReadOptions(use_threads=False, block_size=text.size + 1,
+                                           column_names=names),
+        parse_options=arrow_csv.ParseOptions(delimiter=separator, newlines_in_values=False,
+                                             ignore_empty_lines=False),
+        convert_options=arrow_csv.ConvertOptions(
+            column_types={name: pa.string() for name in names}, include_columns=wanted,
+            strings_can_be_null=False, check_utf8=False))
+    return {place: _checked_marks(table[place].combine_chunks()) for place in wanted}
+
+
+def _below(text: bytes, above: int) -> tuple[bytes, bytes]:
+    """Return the line of the header and all text below it."""
+    start = 0
+    for _ in range(above):
+        start = text.find(b"\n", start) + 1
+        if not start:
+            raise InputError("The file has fewer lines than stand above its header by the reading.",
+                             field="above", hint="State how many they are as “above”.")
+    head, _, body = text[start:].partition(b"\n")
+    if not head.strip():
+        raise InputError("The line of the header is empty.", field="header",
+                         hint="State how many lines stand above the header as “above”.")
+    return head, body
+
+
+def _separated(lines: pa.Array, separator: str) -> pa.Array:
+    """Return lines with one tab for any number of blanks between cells, where blanks separate."""
+    if separator != _BLANKS:
+        return lines
+    trimmed = pc.ascii_trim(lines, " \t")
+    return pc.replace_substring_regex(trimmed, rf'({_QUOTED}|[^" \t]+)[ \t]+', "\\1\t")
+
+
+def _without_quoted(lines: pa.Array, separator: str) -> pa.Array:
+    """Return lines with a mark in place of each cell that is in quotation marks."""
+    if not pc.any(pc.match_substring(lines, '"')).as_py():
+        return lines
+    return pc.replace_substring_regex(lines, rf"(^|{re.escape(separator)}){_QUOTED}",
+                                      f"\\1{_CLOSED}")
+
+
+def _quotes_fit(lines: pa.Array, separator: str) -> pa.Array:
+    """Return for each line if every quotation mark in it encloses a cell."""
+    plain = _without_quoted(lines, separator)
+    if plain is lines:
+        return pa.array(np.ones(len(lines), dtype=bool))
+    return pc.invert(pc.match_substring_regex(plain, rf'"|{_CLOSED}[^{re.escape(separator)}]'))
+
+
+def _checked_marks(column: pa.Array) -> pa.Array:
+    """Refuse text with long runs of combining marks, which no language has."""
+    text = column.buffers()[2]
+    if (text is not None and np.frombuffer(text, np.int8).min(initial=0) < 0
+            and pc.any(pc.match_substring_regex(column, _MARKS)).as_py()):
+        raise refused("Some text has more than 30 accents on one letter.",
+                      "Replace it by plain text.")
+    return column
+
+
+# -- sheets, people in columns ---------------------------------------------------------------------
+
+
+def _of_sheet(content: bytes, reading: Reading, limits: Limits) -> tuple[tuple[str, ...], Lines]:
+    """Read a sheet, whose rows are lines; a row is longer where a cell stands beyond the header."""
+    frame = reading.frame
+    rows, notes = sheet_cells(content, frame.sheet, frame.above, limits)
+    width = max((place for place, column in enumerate(rows, start=1) if column[0].as_py()),
+                default=0)
+    if not width:
+        raise InputError("The line of the header is empty.", field="header",
+                         hint="State how many lines stand above the header as “above”.")
+    header = column_names([column[0].as_py() for column in rows[:width]])
+    body = [column.slice(1).combine_chunks() for column in rows]
+    longer = np.zeros(len(body[0]), dtype=bool)
+    for column in body[width:]:
+        longer |= np.asarray(pc.not_equal(column, ""))
+    n_longer = int(longer.sum())
+    wanted = ([str(place) for place in range(width)] if frame.people == "columns" else
+              [name for name in dict.fromkeys(reading.used) if name in header])
+    places = {name: int(name) if frame.people == "columns" else header.index(name)
+              for name in wanted}
+    fits = pa.array(~longer)
+    cells = {name: _checked_marks(body[place].filter(fits) if n_longer else body[place])
+             for name, place in places.items()}
+    return header, Lines(cells, len(longer) - n_longer, {"with another number of cells": n_longer},
+                         notes=notes)
+
+
+def _turned(header: tuple[str, ...], rows: Lines, frame: Frame, limits: Limits) -> Lines:
+    """Take columns for lines: the cells of each, one after the other, and the texts of the first.
+
+    The cells of all people stand under the empty name, person after person.
+    """
+    if header[:1] != frame.header[:1]:
+        raise InputError("The first column of the file is not called as the reading says.",
+                         field="header", hint="State its name as the only one of “header”.")
+    check_cells(rows.n_lines, len(header), limits)
+    first, *others = (rows.cells[str(place)] for place in range(len(header)))
+    cells = {header[0]: first, "": pa.concat_arrays([pa.array([], pa.string()), *others])}
+    return Lines(cells, len(others), rows.outside, pa.array(header[1:], pa.string()), rows.notes)
+
+
+def _number(flags: pa.Array) -> int:
+    return int(pc.sum(flags).as_py() or 0)

@@ -1,0 +1,255 @@
+"""What the bytes of a file say of people, by a written reading.
+
+    bytes ── lines ──→ cells ── cells ──→ numbers and words ── ids ──→ whose each line is
+
+All that is read of a line follows from that line and the reading. A file in which some line is not
+in the domain of its reading is refused as a whole, with counts by kind of fault.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+from numpy.typing import NDArray
+
+from engine.core.errors import InputError
+from engine.core.lists import counted, shortened
+from engine.core.types import Array
+from engine.uploads.cells import meanings, read_cells, unit_of
+from engine.uploads.devices.lines import lines_of_export
+from engine.uploads.ids import IdForm, canonical_texts
+from engine.uploads.limits import LIMITS, Limits
+from engine.uploads.lines import Lines, lines_of, lines_of_frame
+from engine.uploads.reading_of_files import CODED, UNITS, Column, Kind, Reading
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+Integers = NDArray[np.int64]
+Flags = NDArray[np.bool_]
+UNKNOWN = -1  # a code for a text that is missing
+OTHER = -2  # and for one that was not stated: censored, or left out
+_ANY_DAY = "1970-01-01"
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class People:
+    """The lines of a file as numbers and codes, and whose they are."""
+
+    reading: Reading
+    ids: tuple[str, ...]  # (n,) in normal form, each once; where lines are people, their places
+    person: Integers  # (lines,) by the place of the id
+    columns: Mapping[str, Array]  # by role, and "wide" for curves in rows or columns: (lines, m)
+    codes: Mapping[str, Integers]  # by role: the place among `words`, UNKNOWN or OTHER; (lines,)
+    words: Mapping[str, tuple[str | float, ...]]  # by role, in their stated order
+    covariates: Array  # (lines, d), or the features of records
+    times: Array | None = None  # (m,) of curves in rows or columns
+    notes: tuple[str, ...] = ()  # for the holder alone
+
+    @property
+    def n_lines(self) -> int:
+        return len(self.person)
+
+
+def read(content: bytes, reading: Reading, limits: Limits = LIMITS) -> People:
+    r"""Read a file by its complete reading, each line by itself.
+
+    Raises
+    ------
+    InputError
+        If the reading has a gap, the file is no such table, or a line is outside the reading.
+
+    Examples
+    --------
+    >>> from engine.uploads.reading_of_files import Reading
+    >>> reading = Reading.of({"frame": {"encoding": "utf-8", "separator": ";",
+    ...                                 "header": ["child", "age", "cm"]},
+    ...     "person": {"column": "child"}, "columns": {"time": {"name": "age"},
+    ...     "value": {"name": "cm"}}, "decimal": ","})
+    >>> people = read(b"child;age;cm\nAnn;2,5;91\nann ;3;\n", reading)
+    >>> people.ids, people.person, people.columns["value"]
+    (('ann',), array([0, 0]), array([91., nan]))
+    """
+    reading.complete()
+    return _people((lines_of_export if reading.frame.export else lines_of)(
+        content, reading, limits), reading)
+
+
+def read_frame(frame: pd.DataFrame, reading: Reading) -> People:
+    """Read a data frame by its complete reading: numbers and moments as they are, texts as cells.
+
+    Neighbours are frames whose columns have the same types.
+
+    Raises
+    ------
+    InputError
+        As `read`.
+    """
+    return _people(lines_of_frame(frame, reading.complete()), reading)
+
+
+def _people(lines: Lines, reading: Reading) -> People:
+    """Read the cells of all lines, and refuse the file if one is outside the reading."""
+    faults = _Faults(lines)
+    ids, person = _ids(lines, reading, faults)
+    columns = {role: faults.noted(_values(lines, column, reading), column)
+               for role, column in _spanning(reading).items() if reading.frame.people == "rows"}
+    times, wide = _wide(lines, reading, faults)
+    listed = [faults.noted(_numbers_of(_values(lines, column, reading), column), column)
+              for column in (*reading.covariates, *reading.features)]
+    if "site" in columns:
+        faults.add(np.isnan(columns["site"]), "without a site")
+    faults.check()
+    codes = {role: _codes(values) for role, values in columns.items() if role in CODED}
+    return People(
+        reading=reading, ids=ids, person=person, codes=codes,
+        columns={role: values for role, values in columns.items() if role not in CODED}
+        | ({} if wide is None else {"wide": wide}),
+        words={role: meanings(reading.columns[role]) for role in codes}, times=times,
+        covariates=np.column_stack(listed) if listed else np.empty((lines.n_lines, 0)),
+        notes=lines.notes)
+
+
+# -- lines outside the reading ---------------------------------------------------------------------
+
+
+class _Faults:
+    """Which lines are outside the reading, each by the first of its faults."""
+
+    def __init__(self, lines: Lines) -> None:
+        self._kinds = {kind: number for kind, number in lines.outside.items() if number}
+        self._is_outside = np.zeros(lines.n_lines, dtype=bool)
+        self._of_dates: list[Column] = []
+        self._n_lines = lines.n_lines
+
+    def add(self, flags: Flags, kind: str) -> None:
+        """Take note of lines with a fault."""
+        new = int(np.count_nonzero(flags & ~self._is_outside))
+        if new:
+            self._kinds[kind] = self._kinds.get(kind, 0) + new
+            self._is_outside |= flags
+
+    def noted(self, read: tuple[Array, Flags], column: Column) -> Array:
+        """Take note of cells that are unreadable, and return the values of all."""
+        values, unreadable = read
+        if unreadable.any():
+            self.add(unreadable, f"with an unreadable cell in “{shortened(column.name)}”")
+            self._of_dates += [column] * (column.kind is Kind.DATE)
+        return values
+
+    def check(self) -> None:
+        """Refuse the file if a line is outside, or there is none."""
+        number = sum(self._kinds.values())
+        if number:
+            listed = ", ".join(f"{count:,} {kind}" for kind, count in self._kinds.items())
+            raise InputError(
+                f"{counted(number, 'line')} {'is' if number == 1 else 'are'} outside the reading "
+                f"({listed}). Nothing was read.", field="reading", hint=self._advice)
+        if not self._n_lines:
+            raise InputError("There are no lines below the header.", field="file",
+                             hint="Bring a table with at least one line of data.")
+
+    @property
+    def _advice(self) -> str:
+        if self._of_dates:
+            return ("Correct those dates, or the reading: “order” says how they are written, and "
+                    "“offset” what becomes of a time zone behind them.")
+        return ("Correct those lines, or the reading: “missing” lists the texts that stand for a "
+                "missing value, “decimal” the mark in numbers, and “words” what texts mean.")
+
+
+# -- whose a line is -------------------------------------------------------------------------------
+
+
+def _ids(lines: Lines, reading: Reading, faults: _Faults) -> tuple[tuple[str, ...], Integers]:
+    """Return the ids in order of appearance, and the place of that of each line."""
+    stated = reading.person
+    assert stated is not None  # the reading is complete
+    if stated.rows:
+        return (tuple(f"row {number}" for number in range(1, lines.n_lines + 1)),
+                np.arange(lines.n_lines))
+    text = lines.cells[stated.column] if lines.person is None else lines.person
+    written = text.dictionary_encode()
+    ids = canonical_texts(written.dictionary, stated.form)
+    visible = ids if stated.form is not IdForm.EXACT else canonical_texts(written.dictionary)
+    missing = pa.array([each.strip().lower() for each in reading.missing], pa.string())
+    is_none = pc.or_(pc.equal(visible, ""), pc.is_in(pc.utf8_lower(pc.utf8_trim_whitespace(
+        written.dictionary)), value_set=missing))
+    codes = np.asarray(written.indices)
+    faults.add(np.asarray(is_none)[codes], "without an id")
+    merged = ids.dictionary_encode()
+    return (tuple(merged.dictionary.to_pylist()),
+            np.asarray(merged.indices)[codes].astype(np.int64))
+
+
+# -- what a line says ------------------------------------------------------------------------------
+
+
+def _values(lines: Lines, column: Column, reading: Reading) -> tuple[Array, Flags]:
+    return read_cells([lines.cells[name] for name in column.names], column, reading)
+
+
+def _spanning(reading: Reading) -> dict[str, Column]:
+    """Return the columns with a role; dates between which times lie count from any one day."""
+    columns = dict(reading.columns)
+    if {"start", "entry"} & columns.keys():
+        for role in ("start", "entry", "time"):
+            if role in columns and columns[role].kind is Kind.DATE:
+                columns[role] = replace(columns[role], counted=(
+                    f"{unit_of_spans(reading)} since {_ANY_DAY}"))
+    return columns
+
+
+def unit_of_spans(reading: Reading) -> str:
+    """Return the unit of times between two dates; "" where times are numbers."""
+    time = reading.columns["time"]
+    if time.kind is not Kind.DATE:
+        return unit_of(time)
+    return time.counted.partition(" ")[0] if time.counted.partition(" ")[0] in UNITS else "days"
+
+
+def _codes(values: Array) -> Integers:
+    """Return the places of words, UNKNOWN where nothing stands."""
+    known = np.where(np.isnan(values), UNKNOWN, np.where(values < 0, OTHER, values))
+    return known.astype(np.int64)
+
+
+def _numbers_of(read: tuple[Array, Flags], column: Column) -> tuple[Array, Flags]:
+    """Return the numbers that words of a covariate or a feature stand for."""
+    values, unreadable = read
+    if column.kind is not Kind.WORD:
+        return values, unreadable
+    meant = np.array([float(meaning) for meaning in meanings(column)] + [np.nan])
+    places = np.where(np.isnan(values) | (values < 0), len(meant) - 1, values).astype(np.int64)
+    return meant[places], unreadable
+
+
+def _wide(lines: Lines, reading: Reading, faults: _Faults) -> tuple[Array | None, Array | None]:
+    """Return the times (m,) and values (lines, m) of curves in rows or columns; else nothing."""
+    if reading.values is None:
+        return None, None
+    if reading.frame.people == "rows":
+        cells = [faults.noted(read_cells([lines.cells[name]], reading.values, reading),
+                              _named(reading.values, name)) for name, _ in reading.at]
+        return np.array([time for _, time in reading.at]), np.column_stack(cells)
+    column = reading.columns["time"]
+    times, unreadable = _values(lines, column, reading)
+    if not np.isfinite(times).all() or unreadable.any():
+        raise InputError(
+            f"{counted(int((~np.isfinite(times)).sum()), 'cell')} of the first column "
+            "cannot be read as times. Nothing was read.", field="time",
+            hint="They are the times of everybody: correct them, or how the reading says that "
+            "they are written.")
+    values, bad = read_cells([lines.cells[""]], reading.values, reading)
+    shape = (lines.n_lines, len(times))
+    faults.add(bad.reshape(shape).any(axis=1), "with an unreadable cell")
+    return times, values.reshape(shape)
+
+
+def _named(column: Column, name: str) -> Column:
+    return Column(names=(name,), kind=column.kind)

@@ -1,0 +1,547 @@
+"""From the lines of a file to one record of each person: curves, rows of numbers, times and ends.
+
+Lemma 1
+-------
+Let R be a complete reading, and x and x′ two files in its domain (`engine.uploads.people`) that are
+neighbours: they have the same ids in normal form, and all their lines but those of one id i are
+equal as a multiset. (Where every line is stated to be another person: they have as many lines, and
+one differs.) Let L_j(x) be the lines of id j, and let g map them to that person's record: keeping,
+averaging or joining observations, counting times from the first of them, taking the code of a
+group. Then D(x) = {g(L_j(x)) : j} and D(x′) have equal n and differ in at most the record of i.
+
+*Proof.* Framing cuts at every line feed and carriage return, also inside quotation marks, and tells
+of each line alone if it is in the frame (`engine.uploads.lines`); a cell is read by the entry of
+its column (`engine.uploads.cells`), and an id is brought to its normal form by itself. So a line of
+x gives the same numbers and the same id as the equal line of x′, and L_j, a filter by a function of
+the line, has L_j(x) = L_j(x′) for j ≠ i. Each function below computes the record of j from L_j
+alone: sums, means, minima and orders are taken within one person, and what runs over all lines at
+once (sorting, ranking moments, counting) gives each person what it would give for them alone. As
+lines are put in order of what they hold before anything is added up, equal multisets give equal
+records to the last bit. The ids are the same, so n is. Whose record comes first depends on the ids,
+and what is published is taken in a uniformly random order. ∎
+
+So every sensitivity that is proved for “one record is replaced” holds for bytes of a file. The
+refusals below depend on private data: they are told to the holder alone, and publish nothing.
+Membership in groups and sites is public: neighbours share it, as they share ids.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from engine.core.errors import InputError
+from engine.core.lists import counted, shortened
+from engine.core.types import Array
+from engine.numerics.counts.cells import Counted
+from engine.uploads.cells import unit_of
+from engine.uploads.columns import order_by_person
+from engine.uploads.curves import MAX_CURVES, MAX_POINTS, CurveTable, in_time_order, notes_on_curves
+from engine.uploads.events import EventColumns, EventTable, notes_on_events
+from engine.uploads.people import OTHER, Integers, People, unit_of_spans
+from engine.uploads.reading_of_files import FIRST, Column, Kind, Other, Reading
+from engine.uploads.rows import MAX_ROWS, RowTable, notes_on_rows
+
+_FEW_OTHERS = 0.1  # a share of people whose group may be missing or misspelled
+_ROUNDING = 1e-9  # of the ends of intervals, relative
+
+
+class _Whose(NamedTuple):
+    """The record of each line (lines,), and site and id of each record (n,)."""
+
+    record: Integers
+    server: Integers
+    ids: tuple[str, ...]
+    server_names: tuple[str, ...]
+
+    @property
+    def n(self) -> int:
+        return len(self.ids)
+
+
+def _whose(people: People) -> _Whose:
+    """Tell records apart: sites number their people on their own, so an id at two is two people."""
+    if "site" not in people.codes:
+        return _Whose(people.person, np.zeros(len(people.ids), dtype=np.int64), people.ids, ())
+    names = tuple(map(str, people.words["site"]))
+    keys, record = np.unique(people.person * len(names) + people.codes["site"],
+                             return_inverse=True)
+    server = keys % len(names)
+    empty = len(names) - len(np.unique(server))
+    if empty:
+        raise InputError(f"{counted(empty, 'stated site')} {'has' if empty == 1 else 'have'} "
+                         "nobody in this file.", field="site",
+                         hint="Name the sites of the file, and no others, as “words” of “site”.")
+    return _Whose(record.astype(np.int64), server,
+                  tuple(people.ids[place] for place in keys // len(names)), names)
+
+
+def _in_order(people: People, whose: _Whose, order: Integers, covariates: Array,
+              columns: Sequence[Column]) -> dict[str, Any]:
+    """Return what all kinds of records say of everybody, in the order of `order_by_person`."""
+    has_ids = people.reading.person is not None and not people.reading.person.rows
+    return {"server": whose.server[order], "covariates": covariates[order],
+            "covariate_names": tuple(column.name for column in columns),
+            "ids": tuple(whose.ids[k] for k in order.tolist()) if has_ids else (),
+            "server_names": whose.server_names,
+            "time_column": _number_column(people.reading, "time"),
+            "value_column": _number_column(people.reading, "value")}
+
+
+def _number_column(reading: Reading, role: str) -> str:
+    """Return the name of a column of plain numbers; "" where there is none."""
+    column = reading.columns.get(role)
+    return column.name if column is not None and column.kind is Kind.NUMBER else ""
+
+
+def _one_of_each(values: Array, record: Integers, n: int, what: str) -> Array:
+    """Return one value for each record (n,), NaN where it has none; two that differ are refused."""
+    low, high = np.full(n, np.inf), np.full(n, -np.inf)
+    known = np.isfinite(values)
+    np.minimum.at(low, record[known], values[known])
+    np.maximum.at(high, record[known], values[known])
+    changing = int((low < high).sum())
+    if changing:
+        raise InputError(f"{what} changes within the lines of {changing:,} of {n:,} people.",
+                         field="covariates", hint="It has one value for each person: choose "
+                         "another column, or correct these lines.")
+    return np.where(np.isfinite(low), low, np.nan)
+
+
+def _several(number: int, n: int, hint: str) -> InputError:
+    return InputError(f"{number:,} of {n:,} people have several lines.", field="several", hint=hint)
+
+
+# -- curves ----------------------------------------------------------------------------------------
+
+
+def curves_of(people: People, single: bool = False) -> CurveTable:
+    r"""Return the curve of each person, or, if `single`, the one observation of each.
+
+    Raises
+    ------
+    InputError
+        If the reading has no times and values, a limit is passed, or what a person's lines say of
+        them does not agree.
+
+    Examples
+    --------
+    >>> from engine.uploads.people import read
+    >>> reading = Reading.of({"frame": {"separator": ",", "encoding": "utf-8",
+    ...                                 "header": ["child", "2", "6", "10"]},
+    ...     "person": {"column": "child"},
+    ...     "columns": {"values": {"at": [["2", 2], ["6", 6], ["10", 10]]}}})
+    >>> curves = curves_of(read(b"child,2,6,10\nann,86,115,138\nbob,84,112,135\n", reading))
+    >>> curves.n_curves, curves.counts, curves.times
+    (2, array([3, 3]), array([ 2.,  6., 10.,  2.,  6., 10.]))
+    """
+    reading, whose = people.reading, _whose(people)
+    if whose.n > MAX_CURVES:
+        raise InputError(f"There are {whose.n:,} curves; at most {MAX_CURVES:,} are read.",
+                         field="person", hint="Take a part of them, or check which column says who "
+                         "a line belongs to.")
+    record, times, values = (_of_wide if reading.is_wide else _of_long)(people, whose)
+    known = np.isfinite(times) & np.isfinite(values)
+    if not known.any():
+        raise InputError("No line has both a time and a value.", field="value",
+                         hint="Check which columns the reading says hold them.")
+    n_missing = int((~known).sum())
+    if n_missing:
+        record, times, values = record[known], times[known], values[known]
+    if _counts_from_first(reading):
+        first = np.full(whose.n, np.inf)
+        np.minimum.at(first, record, times)
+        times = times - first[record]
+    order = order_by_person(whose.server, whose.ids)
+    curve, times, values = in_time_order(np.argsort(order)[record], times, values)
+    counts = np.bincount(curve, minlength=whose.n).astype(np.int64)
+    if counts.max() > MAX_POINTS:
+        raise InputError(f"A curve has more than {MAX_POINTS:,} observations.", field="time",
+                         hint="Thin the observations of long curves, or check which column says "
+                         "who a line belongs to.")
+    covariates = np.empty((whose.n, len(reading.covariates)))
+    for k, column in enumerate(reading.covariates):
+        covariates[:, k] = _one_of_each(people.covariates[:, k], whose.record, whose.n,
+                                        f"The covariate “{shortened(column.name)}”")
+    curves = CurveTable(
+        times=times, values=values, counts=counts, n_people=whose.n,
+        header_times=() if people.times is None or _counts_from_first(reading) else tuple(
+            people.times.tolist()),
+        time_unit=_time_unit(reading), **_groups(people, whose, order),
+        **_in_order(people, whose, order, covariates, reading.covariates))
+    return notes_on_curves(curves, people.notes, n_missing, single)
+
+
+def _counts_from_first(reading: Reading) -> bool:
+    time = reading.columns.get("time")
+    return time is not None and time.counted.endswith(FIRST)
+
+
+def _time_unit(reading: Reading) -> str:
+    time = reading.columns.get("time")
+    return "" if time is None else unit_of(time)
+
+
+def _of_long(people: People, whose: _Whose) -> tuple[Integers, Array, Array]:
+    """Return record, time and value of each line; or of each moment of a person, averaged."""
+    missing = [role for role in ("time", "value") if role not in people.columns]
+    if missing:
+        raise InputError(f"The reading names no column of the role {missing[0]}.", field=missing[0],
+                         hint='State it in “columns”, such as "time": {"name": "age"}.')
+    times, values = people.columns["time"], people.columns["value"]
+    several = people.reading.several
+    if several == "keep":
+        return whose.record, times, values
+    if several == "join":
+        raise InputError("Observations are not joined.", field="several",
+                         hint="State “keep”, “average” or “refuse”.")
+    order = np.lexsort((values, times, whose.record))
+    record, times, values = whose.record[order], times[order], values[order]
+    known = np.isfinite(times) & np.isfinite(values)
+    is_first = np.append(True, (record[1:] != record[:-1]) | (times[1:] != times[:-1]))
+    if several == "refuse" and not is_first[known].all():
+        number = len(np.unique(record[known & ~is_first]))
+        raise _several(number, whose.n, "State “keep” to use all observations of one time, or "
+                       "“average”.")
+    keep = np.flatnonzero(known)
+    starts = _starts(record[keep], times[keep])
+    sizes = np.diff(np.append(starts, len(keep)))
+    means = np.add.reduceat(values[keep] / np.repeat(sizes, sizes), starts) if len(keep) else (
+        values[keep])  # a sum of large values could overflow
+    unknown = np.flatnonzero(~known)
+    return (np.concatenate([record[keep][starts], record[unknown]]),
+            np.concatenate([times[keep][starts], times[unknown]]),
+            np.concatenate([means, values[unknown]]))
+
+
+def _starts(record: Integers, times: Array) -> Integers:
+    """Return where each moment of a person begins among sorted lines."""
+    if not len(record):
+        return np.empty(0, dtype=np.int64)
+    is_new = (record[1:] != record[:-1]) | (times[1:] != times[:-1])
+    return np.flatnonzero(np.append(True, is_new))
+
+
+def _of_wide(people: People, whose: _Whose) -> tuple[Integers, Array, Array]:
+    """Return record, time and value of each cell; several curves of a person are averaged."""
+    wide, times, record = people.columns["wide"], people.times, whose.record
+    assert times is not None  # where a row or a column is a curve
+    several = int((np.bincount(record, minlength=whose.n) > 1).sum())
+    if several:
+        if people.reading.several != "average":
+            raise _several(several, whose.n, "State \"several\": \"average\" to average them: one "
+                           "person is protected. If every line is another person, say so as "
+                           "“person”.")
+        wide, record = _averaged(wide, record, whose.n), np.arange(whose.n)
+    return np.repeat(record, len(times)), np.tile(times, len(record)), wide.ravel()
+
+
+def _averaged(cells: Array, record: Integers, n: int) -> Array:
+    """Return the average of the lines of each record (n, m), of the cells that hold a number."""
+    order = np.lexsort((*cells.T[::-1], record))
+    cells, record = cells[order], record[order]
+    known = np.isfinite(cells)
+    number, total = np.zeros((n, cells.shape[1])), np.zeros((n, cells.shape[1]))
+    np.add.at(number, record, known)
+    np.add.at(total, record, np.where(known, cells, 0.0) / np.maximum(number, 1)[record])
+    return np.where(number > 0, total, np.nan)
+
+
+def _groups(people: People, whose: _Whose, order: Integers) -> dict[str, Any]:
+    """Return the group of each record, in order, and the names: "" is nobody's who is in none."""
+    if "group" not in people.codes:
+        return {}
+    names = tuple(map(str, people.words["group"]))
+    code = np.where(people.codes["group"] < 0, len(names), people.codes["group"])
+    group = _same_group(code, whose)
+    return {"group": group[order], "group_names": (*names, "")}
+
+
+def _same_group(code: Integers, whose: _Whose) -> Integers:
+    """Return the group of each record (n,); whoever is in two is refused."""
+    low, high = np.full(whose.n, code.max(initial=0)), np.full(whose.n, code.min(initial=0))
+    np.minimum.at(low, whose.record, code)
+    np.maximum.at(high, whose.record, code)
+    several = int((low < high).sum())
+    if several:
+        raise InputError(
+            f"{several:,} of {whose.n:,} people are in several groups.", field="group",
+            hint="Only groups of which nobody is in two can be compared: whoever is in two pays "
+            "for both releases, and these are not independent.")
+    return low
+
+
+# -- rows ------------------------------------------------------------------------------------------
+
+
+def rows_of(people: People) -> RowTable:
+    """Return the record of each person: the numbers of one line.
+
+    Raises
+    ------
+    InputError
+        If a person has several lines, a column holds no number, or there are too few or too many.
+    """
+    reading, whose = people.reading, _whose(people)
+    columns = reading.features or reading.covariates
+    if not columns:
+        raise InputError("The reading names no features.", field="features",
+                         hint="State at least one column of numbers, as “features”.")
+    _check_number(whose.n)
+    several = int((np.bincount(whose.record, minlength=whose.n) > 1).sum())
+    if several:
+        raise _several(several, whose.n, "One record is protected, so they would be protected "
+                       "less. Keep one line of each, by a rule that does not look at the numbers, "
+                       "such as the first visit.")
+    line = np.argsort(whose.record)
+    covariates = people.covariates[line][:, :len(columns)]
+    named = dict(zip((column.name for column in columns), covariates.T, strict=True))
+    values = people.columns["value"][line] if "value" in people.columns else None
+    if values is not None:
+        named[reading.columns["value"].name] = values
+    for name, numbers in named.items():
+        if not np.isfinite(numbers).any():
+            raise InputError(f"The column “{shortened(name)}” holds no number.", field="features",
+                             hint="Choose another column.")
+    order = order_by_person(whose.server, whose.ids)
+    rows = RowTable(
+        values=None if values is None else values[order],
+        value_name=reading.columns["value"].name if values is not None else None,
+        **_in_order(people, whose, order, covariates, columns))
+    return notes_on_rows(rows, people.notes)
+
+
+def _check_number(n: int) -> None:
+    if n < 2:
+        raise InputError("There is only one person.", field="file",
+                         hint="Protection needs others.")
+    if n > MAX_ROWS:
+        raise InputError(f"There are {n:,} people; at most {MAX_ROWS:,} are read.", field="file",
+                         hint="Take a part of them, chosen without looking at the numbers.")
+
+
+# -- times and how they ended ----------------------------------------------------------------------
+
+
+def event_columns(reading: Reading, kind: Counted) -> EventColumns:
+    """Return what the facts of times with events say of columns: names, events and groups."""
+    status, group = (reading.columns.get(role) for role in ("status", "group"))
+    return EventColumns(
+        time=reading.columns["time"].name if "time" in reading.columns else "",
+        status=None if status is None else status.name, events=_events_in(reading),
+        group=None if group is None else group.name, counted=kind,
+        groups=() if group is None else tuple(dict.fromkeys(map(str, group.words.values()))))
+
+
+def _events_in(reading: Reading) -> tuple[str, ...]:
+    """Return the events that words of the status mean, in their order; 0 is none."""
+    status = reading.columns.get("status")
+    if status is None:
+        return ()
+    return tuple(_word(meaning) for meaning in dict.fromkeys(status.words.values())
+                 if meaning not in (0, "0"))
+
+
+def _word(meaning: str | float) -> str:
+    return meaning if isinstance(meaning, str) else f"{meaning:g}"
+
+
+def events_of(people: People, kind: Counted) -> EventTable:
+    r"""Return one time of each person and how it ended, one value, or one score with a label.
+
+    Raises
+    ------
+    InputError
+        If the reading lacks a column, somebody has lines that do not agree or came under
+        observation late, many are in neither group, or there are too few or too many people.
+
+    Examples
+    --------
+    >>> from engine.uploads.people import read
+    >>> reading = Reading.of({"frame": {"separator": ",", "encoding": "utf-8",
+    ...                                 "header": ["id", "days", "end"]},
+    ...     "person": {"column": "id"}, "columns": {"time": {"name": "days"},
+    ...     "status": {"name": "end", "kind": "word", "words": {"death": "death"},
+    ...                "other": "censored"}}})
+    >>> events = events_of(read(b"id,days,end\na,12,death\nb,30,alive\n", reading),
+    ...                    Counted.OUTCOMES)
+    >>> sorted(zip(events.time.tolist(), events.status.tolist()))
+    [(12.0, 1), (30.0, 0)]
+    """
+    reading, whose = people.reading, _whose(people)
+    _check_number(whose.n)
+    _check_event_columns(reading, kind)
+    spans = _spans(people, whose, _status(people, kind))
+    time, status = _one_time_of_each(spans, whose, reading, kind)
+    if np.isnan(time).all():
+        raise InputError(f"The column “{shortened(reading.columns['time'].name)}” holds no number.",
+                         field="time", hint="Choose another column.")
+    group = _event_groups(people, whose)
+    order = order_by_person(whose.server, whose.ids)
+    table = EventTable(
+        time=time[order], status=status[order], group=None if group is None else group[order],
+        counted=kind, time_unit=unit_of_spans(reading),
+        **_in_order(people, whose, order, np.empty((whose.n, 0)), ()))
+    return notes_on_events(table, people.notes, len(people.person) - whose.n,
+                           int((people.codes.get("status", np.empty(0)) == OTHER).sum()))
+
+
+def _check_event_columns(reading: Reading, kind: Counted) -> None:
+    """Refuse a reading without what such data need."""
+    if "time" not in reading.columns:
+        raise InputError("The reading names no column of the role time.", field="time",
+                         hint='State it in “columns”, such as "time": {"name": "days"}.')
+    if kind is not Counted.VALUES and not _events_in(reading):
+        raise InputError("The reading says of no text that it is an event.", field="status",
+                         hint='State “status”, such as {"name": "end", "kind": "word", "words": '
+                         '{"death": "death"}, "other": "censored"}.')
+    spans = {"start", "entry"} & reading.columns.keys()
+    if spans and kind is not Counted.OUTCOMES:
+        raise InputError("Only times until an event have a start.", field=min(spans),
+                         hint="Leave it out of the reading.")
+    if (kind is Counted.OUTCOMES and reading.columns["time"].kind is Kind.DATE
+            and "start" not in reading.columns):
+        raise InputError(f"The column “{shortened(reading.columns['time'].name)}” holds dates, and "
+                         "a time is counted from a start.", field="start",
+                         hint="State as “start” the column with the date at which each person’s "
+                         "own time begins.")
+
+
+class _Spans(NamedTuple):
+    """Where the time of each line starts and ends, and its status (lines,)."""
+
+    start: Array
+    end: Array
+    status: Integers
+
+
+def _spans(people: People, whose: _Whose, status: Integers) -> _Spans:
+    """Return starts and ends; nobody may come under observation after their time began.
+
+    Dates count from the date at which a person's own time begins, and numbers from 0 of that person
+    themself, so that a first start behind 0 is a late entry.
+    """
+    end, start, entry = (people.columns.get(role) for role in ("time", "start", "entry"))
+    assert end is not None  # `_check_event_columns`
+    if start is None:
+        start = np.zeros(len(end))
+    elif people.reading.columns["start"].kind is not Kind.DATE:
+        _refuse_late(np.nan_to_num(start), whose)
+    if entry is not None:
+        _refuse_late(np.where(np.isnan(entry), np.inf, entry - start), whose)
+    return _Spans(start, end, status)
+
+
+def _refuse_late(delay: Array, whose: _Whose) -> None:
+    """Refuse people whose first line begins after their own time: (lines,) of delays."""
+    first = np.full(whose.n, np.inf)
+    np.minimum.at(first, whose.record, delay)
+    late = int((first > 0).sum())
+    if late:
+        raise InputError(
+            f"{late:,} of {whose.n:,} people came under observation after their own time began "
+            "(late entry).", field="entry", hint="The methods here do not count that, and the time "
+            "from entry to the end is another time. Where people are observed from their own "
+            "beginning on, state its date as “start”.")
+
+
+def _status(people: People, kind: Counted) -> Integers:
+    """Return 1 … J for events, 0 for other texts, −1 where nothing stands (lines,)."""
+    if "status" not in people.codes:
+        return np.ones(people.n_lines, dtype=np.int64)
+    code, words = people.codes["status"], people.words["status"]
+    events = _events_in(people.reading)
+    number = np.array([*(events.index(_word(word)) + 1 if _word(word) in events else 0
+                         for word in words), 0, -1], dtype=np.int64)  # OTHER, UNKNOWN from behind
+    status: Integers = number[code]
+    return np.minimum(status, 1) if kind is Counted.LABELS else status
+
+
+def _one_time_of_each(spans: _Spans, whose: _Whose, reading: Reading, kind: Counted
+                      ) -> tuple[Array, Integers]:
+    """Return the time and the status of each record (n,)."""
+    record = whose.record
+    order = np.lexsort((spans.status, spans.end, spans.start, record))
+    record, (start, end, status) = record[order], (each[order] for each in spans)
+    is_new = np.append(True, record[1:] != record[:-1])
+    same = ~is_new & np.append(False, _equal(start) & _equal(end) & (status[1:] == status[:-1]))
+    if same.any():  # copies of a line say nothing more
+        record, start, end, status = (each[~same] for each in (record, start, end, status))
+    first = np.flatnonzero(np.append(True, record[1:] != record[:-1]))
+    last = np.append(first[1:], len(record)) - 1
+    if (first < last).any():
+        if kind is Counted.OUTCOMES and reading.several == "join" and "start" in reading.columns:
+            _check_joined(record, start, end, status, whose.n, unit_of_spans(reading) == "days")
+        elif kind is not Counted.OUTCOMES and reading.several == "average":
+            return _averages(record, end, status, whose.n)
+        else:
+            raise _several(int((first < last).sum()), whose.n, (
+                "State \"several\": \"join\" where they are intervals from a “start” to a “time”, "
+                "one after the other; otherwise keep one line of each person, by a rule that does "
+                "not look at what it says." if kind is Counted.OUTCOMES else
+                "State \"several\": \"average\", or keep one line of each person, by a rule that "
+                "does not look at the numbers."))
+    with np.errstate(invalid="ignore"):
+        return end[last] - start[first], status[last]
+
+
+def _equal(numbers: Array) -> Any:
+    """True where a number equals the one before it, or both are missing."""
+    return (numbers[1:] == numbers[:-1]) | (np.isnan(numbers[1:]) & np.isnan(numbers[:-1]))
+
+
+def _check_joined(record: Integers, start: Array, end: Array, status: Integers, n: int,
+                  of_days: bool) -> None:
+    """Refuse people whose sorted intervals do not join, or who have an event before the last.
+
+    Intervals of dates may begin on the day after the one before has ended.
+    """
+    is_next = record[1:] == record[:-1]
+    of_several = np.append(is_next, False) | np.append(False, is_next)
+    with np.errstate(invalid="ignore"):
+        gap = start[1:] - end[:-1]
+        rounding = _ROUNDING * np.maximum(1.0, np.abs(end[:-1]))
+        joins = (gap >= -rounding) & (gap <= of_days + rounding) & (status[:-1] < 1)
+        wrong = np.append(False, is_next & ~joins) | (of_several & ~(end > start))
+    number = len(np.unique(record[wrong]))
+    if number:
+        raise InputError(
+            f"{number:,} of {n:,} people have lines that are not intervals one after the other, "
+            "with the event in the last.", field="several",
+            hint="Give each interval its start and its stop, without gaps or overlaps.")
+
+
+def _averages(record: Integers, values: Array, status: Integers, n: int
+              ) -> tuple[Array, Integers]:
+    """Return the average value of each record, whose labels must agree."""
+    code = _one_of_each(status.astype(float), record, n, "The label").astype(np.int64)
+    known = np.isfinite(values)
+    number = np.bincount(record, weights=known, minlength=n)
+    total = np.zeros(n)
+    np.add.at(total, record[known], values[known] / number[record[known]])
+    return np.where(number > 0, total, np.nan), code
+
+
+def _event_groups(people: People, whose: _Whose) -> Integers | None:
+    """Return 1 for the second group and 0 for the first, and for a few whose group is not told."""
+    if "group" not in people.codes:
+        return None
+    column = people.reading.columns["group"]
+    names = tuple(map(str, people.words["group"]))
+    if len(names) != 2:
+        raise InputError(f"Two groups can be compared; the reading has {len(names)}.",
+                         field="group", hint="State the texts of both as “words” of “group”.")
+    if column.other is Other.LEFT_OUT:
+        raise InputError("Whoever is in neither group is not left out here: how many people there "
+                         "are would depend on it.", field="group",
+                         hint="State \"other\": \"missing\": such people count in the first group; "
+                         "or leave those of further groups out of the file.")
+    code = _same_group(people.codes["group"].clip(min=-1), whose)
+    others = int((code < 0).sum())
+    if others > max(1, _FEW_OTHERS * whose.n):
+        raise InputError(f"{others:,} of {whose.n:,} people are in neither group, and would count "
+                         f"in “{shortened(names[0])}”.", field="group",
+                         hint="Leave those of further groups out of the file.")
+    return code.clip(min=0)
