@@ -14,7 +14,7 @@ import numpy as np
 
 from engine.core.errors import InputError
 from engine.core.lists import counted, shortened
-from engine.core.tasks import TASKS
+from engine.core.tasks import TASKS, DataType
 from engine.core.types import Array, EventFacts, PublicFacts, TimeLaw
 from engine.language.grammar import capital
 from engine.numerics.counts.cells import Counted
@@ -24,6 +24,9 @@ from engine.uploads.design import StatedDesign, StatedLaw
 from engine.uploads.doubts import doubts
 from engine.uploads.events import EventColumns, EventTable, declare_events
 from engine.uploads.facts import MAX_OBSERVATIONS, REACHES, StatedCovariate, declare, declare_rows
+from engine.uploads.people import read
+from engine.uploads.reading_of_files import Reading
+from engine.uploads.records import curves_of, events_of, rows_of
 from engine.uploads.rows import RowTable
 from engine.uploads.units import unit_in_name
 
@@ -70,6 +73,23 @@ def proposed(observations: Observations, task: str, columns: EventColumns | None
         assert isinstance(observations, CurveTable)
         facts = _of_curves(observations, "spread" in TASKS[task].states, words)
     return replace(facts, is_proposed=True)
+
+
+def observations_of(content: bytes, reading: Reading, kind: DataType | Counted
+                    ) -> CurveTable | RowTable | EventTable:
+    """Return what the bytes of a file say of everybody, by its reading alone.
+
+    Raises
+    ------
+    InputError
+        With counts of the lines that are outside the reading.
+    """
+    people = read(content, reading)
+    if isinstance(kind, Counted):
+        return events_of(people, kind)
+    if kind is DataType.RECORDS:
+        return rows_of(people)
+    return curves_of(people, single=kind is DataType.READINGS)
 
 
 def outward(low: float, high: float) -> tuple[float, float]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 import streamlit as st
@@ -13,6 +13,7 @@ from streamlit.errors import StreamlitAPIException
 from engine.core import entrance
 from engine.core.errors import InputError
 from engine.core.types import PublicFacts
+from engine.release.freezing import Frozen
 from engine.uploads.curves import CurveTable
 from engine.uploads.design import StatedLaw
 from engine.uploads.events import EventTable
@@ -22,11 +23,12 @@ from pages.shared import components
 from pages.shared.server import visitors
 
 _FIELDS = ("upload_", "rows_")  # how the keys of all questions begin
-_OF_FILE = ("upload_proposed", "upload_read", "upload_draft", "upload_example", "upload_frozen",
-            "upload_brought", "upload_looked")
+_OF_FILE = ("upload_proposed", "upload_defaults", "upload_header", "upload_read", "upload_confirm",
+            "upload_edit", "upload_draft", "upload_example", "upload_answered", "upload_brought",
+            "upload_looked", "upload_look_problem")
 # Nobody may set the values of the first; the others are no answers, and go when the file does.
 _NO_FIELDS = ("upload_file", "upload_settings", "upload_show", "upload_held", "upload_files",
-              "upload_file_last", "upload_open", *_OF_FILE)
+              "upload_file_last", "upload_open", "upload_name", *_OF_FILE)
 _UNANSWERED = {"upload_law": StatedLaw.UNKNOWN.value, "rows_reach": None}  # choices before any
 _PLAIN = (str, int, float, tuple, list, type(None))
 
@@ -42,14 +44,13 @@ class Draft:
 
 
 @dataclass(frozen=True)
-class Frozen:
-    """Facts and reading at the moment from which the file answers, and what it said."""
+class Answer:
+    """What a file said to facts and reading once these were frozen."""
 
-    facts: PublicFacts
-    reading: Reading
+    stated: Mapping[str, Any]  # by the name of each fact, as the ledger has it
+    frozen: Frozen
     doubts: tuple[str, ...] = ()
     refuted: InputError | None = None
-    changed: frozenset[str] = frozenset()  # fields that were changed after an earlier answer
 
 
 def of(task: str) -> Draft | None:
@@ -70,30 +71,15 @@ def declare(facts: PublicFacts | None) -> None:
         st.session_state.upload_draft = replace(draft, declared=facts)
 
 
-def frozen() -> Frozen | None:
-    """What was frozen of this file; None before."""
-    frozen: Frozen | None = st.session_state.get("upload_frozen")
-    return frozen
+def answer_of_file() -> Answer | None:
+    """What the file said to what was frozen last; None before."""
+    answer: Answer | None = st.session_state.get("upload_answered")
+    return answer
 
 
-def freeze(doubts: tuple[str, ...] = (), refuted: InputError | None = None) -> None:
-    """Keep facts and reading as they stand, with what the file says to them."""
-    draft: Draft = st.session_state.upload_draft
-    assert draft.declared is not None
-    st.session_state.upload_frozen = Frozen(draft.declared, draft.reading, doubts, refuted,
-                                            changed_after_looking())
-
-
-def changed_after_looking() -> frozenset[str]:
-    """Fields of the facts, and "reading", that differ from what the file has answered to."""
-    draft, before = st.session_state.get("upload_draft"), frozen()
-    if before is None or draft is None or draft.declared is None:
-        return frozenset()
-    differing = {each.name for each in fields(draft.declared)
-                 if getattr(draft.declared, each.name) != getattr(before.facts, each.name, None)}
-    if draft.reading != before.reading:
-        differing.add("reading")
-    return before.changed | differing
+def keep_answer(answer: Answer) -> None:
+    """Put it in place of the last one."""
+    st.session_state.upload_answered = answer
 
 
 def hold_answers() -> None:
@@ -186,16 +172,17 @@ def forget_example() -> None:
 def forget_file() -> None:
     """Keep nothing of the file itself: its observations are held elsewhere."""
     forget_example()
-    forget_bytes()
-    for name in _OF_FILE:
-        st.session_state.pop(name, None)
-
-
-def forget_bytes() -> None:
-    """Keep what was read of the file, and nothing of what it was read from."""
+    forget_reading()
     file = st.session_state.pop("upload_held", None)
     if file is not None:
         visitors.drop_own_file(file.file_id)
+
+
+def forget_reading() -> None:
+    """Keep nothing of what was said of the file."""
+    for name in _OF_FILE:
+        if name != "upload_example":
+            st.session_state.pop(name, None)
 
 
 # -- public facts that were stated, through a reload: the visitor’s own browser has them -----------

@@ -53,14 +53,13 @@ def uploaded(label: str, example: Example) -> bool:
 
 
 def has_file() -> bool:
-    """True while a file, or what was read of it, is there."""
-    return "upload_held" in st.session_state or draft.is_kept()
+    """True while there is a file."""
+    return "upload_held" in st.session_state
 
 
-def content() -> bytes | None:
-    """The bytes of the file; None once they are no longer needed."""
-    file = st.session_state.get("upload_held")
-    return None if file is None else bytes(file.getvalue())
+def content() -> bytes:
+    """The bytes of the file, which stay for the visit: it may be read in another way."""
+    return bytes(st.session_state.upload_held.getvalue())
 
 
 def name_of_file() -> str:
@@ -96,8 +95,6 @@ def _hold(file: Any) -> None:
         draft.forget_reading()
         state.upload_file_last, state.upload_name = file.file_id, file.name
         state.upload_files = state.get("upload_files", -1) + 1
-    elif draft.is_kept() and "upload_held" not in state:
-        return  # what was read of it stays, its bytes went
     state.upload_held = file
 
 

@@ -14,10 +14,8 @@ import streamlit as st
 
 from engine.core.errors import InputError
 from engine.core.lists import shortened
-from engine.core.tasks import MEAN_FUNCTION, TASKS, DataType
 from engine.language.grammar import capital
-from engine.uploads.events import counted_for
-from engine.uploads.looking import observations_of
+from engine.uploads.looking import header_of, likely_site, observations_of
 from engine.uploads.proposal import Proposal, propose
 from engine.uploads.proposing.examples import examples_of
 from engine.uploads.proposing.questions import Question, answered
@@ -70,9 +68,8 @@ def confirm(task: str, reading: Reading) -> None:
     InputError
         With counts of the lines that are outside the reading.
     """
-    data = TASKS[task].data
-    observations = files.made("upload_read", observations_of, "Reading the file …",
-                              reading, data if data is not DataType.EVENTS else counted_for(task))
+    observations = files.made("upload_read", observations_of, "Reading the file …", reading,
+                              columns.kind_of(task))
     before = draft.of(task)
     draft.keep(Draft(task, reading, observations, None if before is None else before.declared))
     st.session_state.upload_edit = False
@@ -86,12 +83,9 @@ def proposal_of(task: str, stated: Mapping[str, Any]) -> Proposal:
     InputError
         If it is no table, or cells of a column can be read in no way.
     """
-    data = TASKS[task].data
-    kind = counted_for(task) if data is DataType.EVENTS else data
-
     def of(frame: Mapping[str, str]) -> Proposal:
-        return files.made("upload_proposed", propose, "Reading the file …", data=kind.value,
-                          stated=dict(stated), **frame)
+        return files.made("upload_proposed", propose, "Reading the file …",
+                          data=columns.kind_of(task), stated=dict(stated), **frame)
 
     return files.cut(of)
 
@@ -105,18 +99,32 @@ def _screen(task: str) -> Reading | None:
     if brought is not None:
         _table(brought, examples_of(brought))
         return brought
-    above = st.container()
-    stated = columns.stated(task)
-    proposal = proposal_of(task, stated)
+    above, stated = st.container(), columns.stated(task)
+    try:
+        proposal = proposal_of(task, stated)
+    except InputError as problem:
+        if problem.field in ("file", "encoding"):
+            raise
+        columns.draw(task, files.cut(_header), None)  # the names do not say: a person may choose
+        raise
+    if not stated:
+        st.session_state.upload_defaults = columns.proposed(task, proposal.reading)
+    reading, header = proposal.reading, proposal.reading.frame.header
     with st.expander("Change columns", expanded=_is_open(proposal)):
-        columns.draw(task, proposal)
-    reading = columns.with_times(proposal.reading)
+        columns.draw(task, header, reading)
+        reading = columns.with_times(task, reading)
     for question in proposal.ask:
         reading = _asked(question, reading)
     with above:
-        st.markdown(plain(capital(proposal.people)) + ".")
+        st.markdown(f"{plain(capital(proposal.people))}.")
         _table(reading, examples_of(reading))
+    columns.check_features(task, reading)
+    columns.trust_and_groups(task, header, reading, likely_site(header))
     return reading
+
+
+def _header(frame: Mapping[str, str]) -> tuple[str, ...]:
+    return files.made("upload_header", header_of, "Reading the file …", **frame)
 
 
 def _is_open(proposal: Proposal) -> bool:
@@ -183,7 +191,7 @@ def _in_short(confirmed: Draft) -> None:
                     width="stretch")
         _download(confirmed.reading)
         if files.content() is not None:
-            st.button("Change", key="upload_change_reading", type="tertiary",
+            st.button("Change", key="change_reading", type="tertiary",
                       on_click=lambda: st.session_state.update(upload_edit=True))
     if notes := confirmed.observations.notes:
         st.markdown("\n".join(f"- {plain(capital(note))}" for note in notes))
@@ -192,15 +200,15 @@ def _in_short(confirmed: Draft) -> None:
 def _buttons(reading: Reading) -> None:
     """Confirm, once nothing is open; the reading to keep, and one that was kept."""
     with st.container(horizontal=True, vertical_alignment="center"):
-        st.button("Confirm", key="upload_confirm_reading", type="primary",
+        st.button("Confirm", key="confirm_reading", type="primary",
                   icon=":material/check:", disabled=bool(reading.gaps), on_click=_ask_to_confirm,
                   args=(reading,))
         if not reading.gaps:
             _download(reading)
         with st.popover("Use a saved reading", icon=":material/replay:"):
-            st.file_uploader("reading.json of an earlier file", "json", key="upload_reading_file",
+            st.file_uploader("reading.json of an earlier file", "json", key="reading_file",
                              on_change=_bring, max_upload_size=1)
-    if (problem := st.session_state.pop("upload_reading_problem", None)) is not None:
+    if (problem := st.session_state.pop("reading_problem", None)) is not None:
         st.error(message(problem), icon=":material/error:")
     if reading.gaps:
         n = len(reading.gaps)
@@ -216,21 +224,21 @@ def _download(reading: Reading) -> None:
     st.download_button("Save this reading", json.dumps(reading.to_plain(), ensure_ascii=False,
                                                        indent=1),
                        "reading.json", "application/json", on_click="ignore", type="tertiary",
-                       icon=":material/download:", key="upload_save_reading",
+                       icon=":material/download:", key="save_reading",
                        help="Next year’s file can be read in the same way. It holds names of "
                        "columns and no cell of anybody.")
 
 
 def _bring() -> None:
     """Take a saved reading in place of what the file proposes."""
-    file = st.session_state.upload_reading_file
+    file = st.session_state.reading_file
     if file is None:
         return
     try:
         text = json.loads(file.getvalue().decode("utf-8"))
         st.session_state.upload_brought = Reading.of(text).complete()
     except (ValueError, InputError) as problem:
-        st.session_state.upload_reading_problem = (
+        st.session_state.reading_problem = (
             problem if isinstance(problem, InputError) else InputError(
                 "This file is no saved reading.", field="reading",
                 hint="Bring reading.json, as *Save this reading* writes it."))
@@ -242,9 +250,7 @@ def _brought() -> Reading | None:
     if brought is not None:
         with st.container(horizontal=True, vertical_alignment="center"):
             st.markdown("Read by your saved reading.", width="content")
-            st.button("Propose one from the file", type="tertiary", key="upload_drop_reading",
+            st.button("Propose one from the file", type="tertiary", key="drop_reading",
                       on_click=lambda: st.session_state.pop("upload_brought"))
     return brought
 
-
-MEAN = MEAN_FUNCTION.key
