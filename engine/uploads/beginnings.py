@@ -51,7 +51,7 @@ def suggested_dates(table: Table, layout: Layout) -> Dates:
         return dates
     hours = _read(table, layout, replace(dates, from_first="hours")).values
     person = (table.codes(layout.id)[0] if layout.id else np.arange(table.n_rows))
-    return _of_stamps(hours, person, dates)
+    return of_stamps(hours, person, dates)
 
 
 def kind_of_times(table: Table, layout: Layout) -> str:
@@ -87,10 +87,10 @@ def _of_names(layout: Layout, dates: Dates) -> Dates:
         return dates
     counted = replace(dates, from_first="hours")
     hours = np.array([time_in_name(name, counted) for name, _ in layout.times], dtype=float)
-    return _of_stamps(hours, np.zeros(len(hours), dtype=np.int64), dates)
+    return of_stamps(hours, np.zeros(len(hours), dtype=np.int64), dates)
 
 
-def _of_stamps(hours: Array, person: Integers, dates: Dates) -> Dates:
+def of_stamps(hours: Array, person: Integers, dates: Dates) -> Dates:
     """By how long people were observed: hours (N,) from one midnight, and whose they are."""
     known = np.isfinite(hours)
     hours, person = hours[known], np.unique(person[known], return_inverse=True)[1]

@@ -39,6 +39,7 @@ from engine.uploads.conversions import CALENDAR, Dates, Kind, check_not_compact
 from engine.uploads.facts import stated_bounds
 from engine.uploads.layout import Layout, check_one_role_each, plain_name, repeated
 from engine.uploads.misfits import (
+    OF_OUTCOMES,
     check_follow_up,
     check_named_units,
     check_numbers,
@@ -656,8 +657,9 @@ class UploadEvents(UploadedData[EventData]):
         """What of the times counts at an end of the stated range; for their holder alone."""
         below, beyond = self.moved
         facts = self.declared
+        of_outcomes = self.events.counted is Counted.OUTCOMES
         codes = remarks_on_codes(self.events.time, facts.time_low, facts.time_high,
-                                 uncapital(facts.time_name))
+                                 uncapital(facts.time_name), *(OF_OUTCOMES,) * of_outcomes)
         if self.events.counted is not Counted.OUTCOMES:
             outside = below + beyond
             return [f"{outside:,} people lie outside the stated range and count at its nearest end."

@@ -41,6 +41,12 @@ _OTHER_COLUMN = ("Check the unit: state bounds in the unit of the file, or choos
                  "was meant.")
 _SERIAL = ("They look like dates of a spreadsheet program that are shown as numbers: format their "
            "column as dates, and save the file again.")
+_AS_NUMBERS = ("Leave those cells empty in the file: as numbers they would be moved to the bound, and "
+               "count as if they had been observed there.")
+_EMPTY = "If so, leave those cells empty in the file."
+OF_OUTCOMES = ("If so, fill in those times from their source: a person without a time would count as "
+               "censored at once.")
+"""Advice on codes among times to an event, which nobody may leave out by how they ended."""
 _READ_AGAIN = "Choose above what time is counted from, and its unit"
 
 
@@ -230,7 +236,7 @@ def check_follow_up(times: Array, has_event: NDArray[np.bool_], facts: PublicFac
     if not known.any():
         return
     _refuse_codes(times, _Range(uncapital(facts.time_name) or "times", facts.time_low,
-                                facts.time_high, facts.time_unit, "time_high", _LEAST_OF_TIMES))
+                                facts.time_high, facts.time_unit, "time_high", _LEAST_OF_TIMES), OF_OUTCOMES)
     if float((times[known] < facts.time_low).mean()) > MAX_OUTSIDE:
         raise InputError("More than half of the times lie before their start.", field="start",
                          hint="Check which column is the start, and which the end.")
@@ -287,7 +293,7 @@ def _refuse_shares(numbers: Array, stated: _Range) -> None:
             "they are below 1 %, state a range that is not so wide.")
 
 
-def _refuse_codes(numbers: Array, stated: _Range) -> None:
+def _refuse_codes(numbers: Array, stated: _Range, advice: str = _AS_NUMBERS) -> None:
     """Refuse codes for missing numbers (N,) where the stated range leaves little doubt about them.
 
     A negative code counts where nothing can be negative, or it lies farther below than the range is
@@ -314,30 +320,21 @@ def _refuse_codes(numbers: Array, stated: _Range) -> None:
             f"Among the numbers of {stated.name} are codes for missing ones, such as {example}, "
             f"far {where} the stated range, which {verb} at {f'{end:g} {stated.unit}'.strip()}.",
             field=stated.field,
-            hint="Leave those cells empty in the file: as numbers they would be moved to the "
-            "bound, and count as if they had been observed there. If they were observed, state a "
-            "range that holds them.")
+            hint=f"{advice} If they were observed, state a range that holds them.")
 
 
-def remarks_on_codes(numbers: Array, low: float, high: float, name: str) -> list[str]:
-    """A sentence where codes for missing numbers seem to stand within a stated range.
+def remarks_on_codes(numbers: Array, low: float, high: float, name: str, advice: str = _EMPTY
+                     ) -> list[str]:
+    """Return a sentence where codes for missing numbers seem to stand within a stated range.
 
-    Parameters
-    ----------
-    numbers : (N,)
-        NaN where missing.
-    low, high : float
-        The stated range.
-    name : str
-        What the numbers are.
+    `advice` says what to do if they are codes.
     """
     codes = [f"{code:g}" for code in lonely_codes(numbers, 0.0) if low <= code <= high]
     if low <= 0 and _is_lonely_zero(numbers, _GAP * (high - low)):
         codes.append("0")
     stands = "stands" if len(codes) == 1 else "stand"
     return [f"{' and '.join(codes)} {stands} in several cells of {name or 'values'}, far from all "
-            "other numbers, and may mean that a number is missing. If so, leave those cells empty "
-            "in the file."] * bool(codes)
+            f"other numbers, and may mean that a number is missing. {advice}"] * bool(codes)
 
 
 def remarks_on_covariates(covariates: Array, facts: PublicFacts) -> list[str]:
@@ -363,18 +360,19 @@ def _is_lonely_zero(numbers: Array, distance: float) -> bool:
 
 
 def lonely_codes(numbers: Array, distance: float) -> list[float]:
-    """Codes for missing numbers that occur several times, and no other number near any of them.
+    """Return codes for missing numbers that occur several times, beyond and far from all others.
 
-    Parameters
-    ----------
-    numbers : (N,)
-        NaN where missing.
-    distance : float
-        Within which another number, that is no such code, shows that it may have been observed.
+    A code is beyond them if it is smaller or larger than every other number, and far if it is as
+    far away as they spread, and at least `distance`. A value with neighbours on both sides may have
+    been observed.
     """
     is_code = np.isin(numbers, _REPEATED_CODES)
     codes, counts = np.unique(numbers[is_code], return_counts=True)
     repeated = codes[counts >= _SEVERAL].tolist()
     others = numbers[~is_code & np.isfinite(numbers)] if repeated else numbers[:0]
-    return [code for code in repeated if len(others) and (
-        np.abs(others - code).min() >= max(distance, _NEAR * abs(code)))]
+    if not len(others):
+        return []
+    low, high = float(others.min()), float(others.max())
+    least = max(distance, high - low)
+    return [code for code in repeated
+            if max(low - code, code - high) >= max(least, _NEAR * abs(code))]

@@ -1,0 +1,281 @@
+"""A proposal how a file may be read, made by looking at all of it: for its holder alone.
+
+    bytes ── propose ──→ Proposal: a reading with gaps, what is likely, what to ask, with evidence
+
+One person's cells can change a proposal about everybody's. So it is no part of anything certified:
+a person confirms it, fills its gaps, and from then on the reading stands
+(`engine.uploads.reading_of_files`). Two things are never proposed as settled: who a person is,
+where no usual name says it, and whether the day or the month comes first, where dates allow both.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from engine.core.errors import InputError
+from engine.core.lists import counted, listed, shortened
+from engine.core.tasks import DataType
+from engine.numerics.counts.cells import Counted
+from engine.uploads.beginnings import of_stamps
+from engine.uploads.conversions import Dates
+from engine.uploads.limits import LIMITS, Limits, have
+from engine.uploads.proposing.asking import doubts_of, gaps_of, notes_on
+from engine.uploads.proposing.examples import examples_of, summary_of
+from engine.uploads.proposing.framing import framed
+from engine.uploads.proposing.people import Ids, proposed_ids
+from engine.uploads.proposing.questions import Question, likely
+from engine.uploads.proposing.roles import (
+    EVENTS,
+    FileKind,
+    Look,
+    Roles,
+    column_of,
+    hours_of,
+    roles_of,
+)
+from engine.uploads.proposing.stated import Stated
+from engine.uploads.reading_of_files import CODED, DAY, FIRST, Column, Kind, Person, Reading
+from engine.uploads.units import unit_in_name
+
+_OF_DATA = {DataType.CURVES: FileKind.CURVES, DataType.READINGS: FileKind.SINGLE,
+            DataType.RECORDS: FileKind.RECORDS, Counted.OUTCOMES: FileKind.OUTCOMES,
+            Counted.VALUES: FileKind.VALUES, Counted.LABELS: FileKind.SCORES}
+_SEVERAL = {FileKind.CURVES: "keep", FileKind.OUTCOMES: "join"}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Proposal:
+    """How a file may be read: a reading with gaps, and what its holder should know of it."""
+
+    kind: FileKind
+    reading: Reading  # complete where `gaps` is empty
+    likely: Reading  # every gap filled with the likeliest answer: for looking alone
+    ask: tuple[Question, ...]  # gaps first, then doubts
+    people: str  # one line on who one person is, in counts
+    n_lines: int
+    n_observations: int
+    n_people: int | None  # None until somebody says who one person is
+    examples: Mapping[str, tuple[str, ...]]  # column → invented cells with what they become
+    notes: tuple[str, ...] = ()  # how the file is cut
+
+    @property
+    def gaps(self) -> tuple[Question, ...]:
+        """What has to be said before anything is published."""
+        return tuple(question for question in self.ask if question.is_gap)
+
+    @property
+    def summary(self) -> str:
+        """One line: people, time, value and observations."""
+        return "; ".join(summary_of(
+            self.reading, self.n_people, self.n_observations))
+
+    def to_plain(self) -> dict[str, Any]:
+        """Return the reading as JSON holds it, with all that is to be asked."""
+        asked = {"ask": [question.to_plain() for question in self.ask]} if self.ask else {}
+        return {**{key: value for key, value in self.reading.to_plain().items() if key != "ask"},
+                **asked}
+
+
+def propose(content: bytes, *, data: FileKind | DataType | Counted | str | None = None,
+            stated: Mapping[str, Any] | None = None, encoding: str = "", sheet: str = "",
+            limits: Limits = LIMITS) -> Proposal:
+    r"""Propose how a file may be read.
+
+    Parameters
+    ----------
+    content : bytes
+        A text table, a workbook, an export of a device, or an archive of these.
+    data : FileKind, DataType, Counted or str, optional
+        What it holds of each person; guessed by its columns unless given.
+    stated : mapping, optional
+        What a request says of it with keys such as `columns`, `day_first` and `events`: what is
+        stated is not guessed.
+    encoding, sheet : str
+        Of the file; found unless given.
+
+    Returns
+    -------
+    Proposal
+        With gaps where nobody but a person can say it.
+
+    Raises
+    ------
+    InputError
+        If it is no table, a stated column does not exist, or cells of a column can be read in no
+        way.
+
+    Examples
+    --------
+    >>> proposal = propose(b"child_id,age,height\nann,2,86\nann,6,115\nbob,2,84\n")
+    >>> proposal.people, proposal.gaps
+    ('3 lines, 2 different “child_id”: one id is one person', ())
+    """
+    look = Look(framed(content, encoding, sheet, limits), Stated.of(stated))
+    roles = roles_of(look, _kind(data))
+    ids = _ids(look, roles)
+    reading = _reading(look, roles, ids)
+    ask = (*gaps_of(look, roles, reading), *doubts_of(look, roles, reading))
+    return Proposal(
+        kind=roles.kind, reading=reading, likely=likely(reading, ask), ask=ask,
+        people=_people(look, reading, ids, ask), n_lines=look.framed.n_lines,
+        n_observations=look.framed.n_lines * (len(look.columns) - 1 if roles.people_in_columns else
+                                              max(len(roles.at), 1)),
+        n_people=_n_people(look, reading, ids), examples=examples_of(reading),
+        notes=(*look.framed.notes, *notes_on(look, roles, reading)))
+
+
+def _kind(data: FileKind | DataType | Counted | str | None) -> FileKind | None:
+    """Return what the file is said to hold."""
+    if data is None or isinstance(data, FileKind):
+        return data
+    known = {kind.value: kind for kind in FileKind} | {key.value: kind for key, kind in
+                                                      _OF_DATA.items()}
+    if str(data) not in known:
+        raise InputError(f"“data” must be one of {', '.join(FileKind)}.", field="data")
+    return known[str(data)]
+
+
+# -- the reading -----------------------------------------------------------------------------------
+
+
+def _reading(look: Look, roles: Roles, ids: Ids | None) -> Reading:
+    """Return the reading with all that is proposed as settled."""
+    columns = {role: column_of(look, names, role) for role, names in roles.single.items()}
+    if "time" in columns and roles.kind not in EVENTS:
+        columns["time"] = _counted(look, roles, columns["time"], ids)
+    frame, person = look.framed.frame, _person(look, roles, ids)
+    values = None
+    if roles.people_in_columns:
+        values = _of_values(look, list(look.columns)[1:])
+        frame = replace(frame, header=frame.header[:1], people="columns")
+    elif roles.at:
+        values = _of_values(look, [name for name, _ in roles.at])
+    listed = {name: tuple(column_of(look, [column], name) for column in getattr(roles, name))
+              for name in ("covariates", "features")}
+    missing = _missing(look, roles)
+    if ids is not None:
+        _refuse_lines_without_id(ids, missing)
+    return Reading(
+        frame=frame, person=person, columns=columns, values=values,
+        at=tuple((look.raw(name), time) for name, time in roles.at), decimal=look.decimal,
+        missing=missing, several=_several(look, roles), **listed)
+
+
+def _of_values(look: Look, names: Sequence[str]) -> Column:
+    """Return how the cells of curves in rows or columns are read: all of one kind."""
+    columns = [column_of(look, [name], "values") for name in names]
+    kinds = {column.kind for column in columns}
+    if len(kinds) > 1 or not kinds <= {Kind.NUMBER, Kind.PERCENTAGE}:
+        others = [column.names[0] for column in columns if column.kind is not Kind.NUMBER]
+        raise InputError(f"The columns of observations such as {listed(others[:1])} do not hold "
+                         "numbers alone.", field="columns",
+                         hint="Write one kind of number in all of them.")
+    units = {unit_in_name(column.names[0]) for column in columns}
+    return Column(names=(), kind=kinds.pop(), unit=units.pop() if len(units) == 1 else "")
+
+
+def _missing(look: Look, roles: Roles) -> tuple[str, ...]:
+    """Return the usual texts of missing cells that occur where numbers and dates stand.
+
+    Among words, such as of a status, “none” may mean something.
+    """
+    names = (*(name for role, names in roles.single.items() if role not in CODED
+               for name in names), *roles.covariates, *roles.features,
+             *(name for name, _ in roles.at),
+             *([*look.columns][1:] if roles.people_in_columns else ()))
+    occurring = {text.casefold() for name in names for text in look.columns[name].missing}
+    return ("", *sorted(occurring))
+
+
+def _refuse_lines_without_id(ids: Ids, missing: Sequence[str]) -> None:
+    number = ids.n_without(missing)
+    if number:
+        raise InputError(f"{counted(number, 'line')} of column “{shortened(ids.content.name)}” "
+                         f"{have(number)} no id.", field=ids.content.name,
+                         hint="Fill it in or leave those lines out: lines that nobody is named in "
+                         "cannot be protected.")
+
+
+def _several(look: Look, roles: Roles) -> str:
+    """Return what becomes of several lines of one person."""
+    if look.stated.several:
+        return look.stated.several
+    if look.framed.frame.export or roles.at:
+        return "average"
+    return _SEVERAL.get(roles.kind, "refuse")
+
+
+def _counted(look: Look, roles: Roles, column: Column, ids: Ids | None) -> Column:
+    """Return the column of times with what its stamps most likely count, if nobody said it.
+
+    Where the stamps of nearly everybody lie within one day it is the time of day; where they lie
+    within 24 hours, the time since each person's first observation.
+    """
+    names = roles.single["time"]
+    if column.kind is not Kind.DATE or column.counted:
+        return column
+    hours = hours_of(look, names, column.order)
+    person = (np.zeros(len(hours), dtype=np.int64) if roles.people_in_columns or ids is None else
+              ids.content.codes)
+    dates = of_stamps(hours, person, Dates())
+    counted_from = (f"{dates.of_day} {DAY}" if dates.of_day else
+                    f"{dates.from_first} since {FIRST}" if dates.from_first else "")
+    return replace(column, counted=counted_from)
+
+
+# -- people ----------------------------------------------------------------------------------------
+
+
+def _ids(look: Look, roles: Roles) -> Ids | None:
+    """Return the column of people that was stated, or that has a usual name."""
+    if roles.people_in_columns or look.framed.frame.export:
+        return None
+    if "id" in look.choices:
+        named = look.choices["id"]
+        return Ids(look.columns[named]) if named else None
+    return proposed_ids([look.columns[name] for name in look.free(roles.used)])
+
+
+def _person(look: Look, roles: Roles, ids: Ids | None) -> Person | None:
+    if roles.people_in_columns:
+        return Person(header=True)
+    if look.framed.frame.export:
+        return Person(column="id") if look.framed.names_people else Person(file=True)
+    if "id" in look.choices and look.choices["id"] is None:
+        return Person(rows=True)
+    return None if ids is None else ids.person
+
+
+def _people(look: Look, reading: Reading, ids: Ids | None, ask: tuple[Question, ...]) -> str:
+    """Return the line on people, in counts."""
+    person, n = reading.person, f"{look.framed.n_lines:,}"
+    if person is None:
+        return next(question.evidence for question in ask if question.field == "person")
+    if person.header:
+        number = len(look.framed.columns) - 1
+        return f"{n} lines, and {number:,} columns beside the first: each column is one person"
+    if person.rows:
+        return f"{n} lines: every line is another person"
+    if look.framed.frame.export:
+        number = look.columns["id"].n_different
+        whose = "one id" if person.column else "one file"
+        return f"{n} observations of {counted(number, 'person').replace('persons', 'people')}: " + (
+            f"{whose} is one person")
+    if person.file or ids is None:
+        return f"{n} lines: the whole file is one person’s"
+    return f"{ids.counts}: one id is one person"
+
+
+def _n_people(look: Look, reading: Reading, ids: Ids | None) -> int | None:
+    person = reading.person
+    if person is None:
+        return None
+    if person.header:
+        return len(look.framed.columns) - 1
+    if look.framed.frame.export:
+        return look.columns["id"].n_different
+    return look.framed.n_lines if person.rows else 1 if ids is None else ids.n_people

@@ -1,0 +1,239 @@
+"""What is to be asked of a file: gaps of its reading, and doubts about it, with evidence."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from engine.core.lists import counted, listed, shortened
+from engine.uploads.misfits import lonely_codes
+from engine.uploads.proposing.content import ORDERS
+from engine.uploads.proposing.names import is_of_time, plain_name, usual_names
+from engine.uploads.proposing.people import question_on_people
+from engine.uploads.proposing.questions import Option, Question
+from engine.uploads.proposing.roles import EVENTS, FileKind, Look, Roles, are_one_series
+from engine.uploads.reading_of_files import DAY, FIRST, Column, Kind, Order, Reading
+
+_OFFERED = 8  # columns, or texts
+_ORDERS = {Order.DMY: "Day first: 03/04/2024 is 3 April",
+           Order.MDY: "Month first: 03/04/2024 is 4 March",
+           Order.YMD: "Year first: 2024-03-04 is 4 March"}
+_WRITTEN = {Order.DMY: "day/month/year", Order.MDY: "month/day/year", Order.YMD: "year-month-day"}
+_NEEDED = {FileKind.RECORDS: (), FileKind.OUTCOMES: ("time", "status"), FileKind.VALUES: ("time",),
+           FileKind.SCORES: ("time", "status")}
+_MEANT = {"time": "when an observation was made", "value": "what was measured",
+          "status": "how a time ended"}
+_HELD = {FileKind.OUTCOMES: "how long somebody was followed", FileKind.VALUES: "the values",
+         FileKind.SCORES: "the scores"}
+
+
+def gaps_of(look: Look, roles: Roles, reading: Reading) -> Iterator[Question]:
+    """Yield what has to be said before anything is published."""
+    if reading.person is None:
+        yield question_on_people(_left(look, roles), are_one_series(look, roles))
+    if roles.kind is FileKind.RECORDS and not roles.features:
+        yield Question(field="columns.features", question="No column holds numbers.", options=(),
+                       words='"features": [{"name": "…", "kind": "number"}] in “columns”')
+    if not reading.is_wide:
+        for role in _NEEDED.get(roles.kind, ("time", "value")):
+            if role not in reading.columns:
+                yield _on_role(look, roles, role)
+    for role, column in reading.columns.items():
+        if column.kind is Kind.DATE and column.order is Order.UNSTATED:
+            yield _on_order(look, roles, role, column)
+        if column.kind is Kind.WORD and not column.words:
+            yield _on_words(look, roles, role, column)
+
+
+def doubts_of(look: Look, roles: Roles, reading: Reading) -> Iterator[Question]:
+    """Yield what should be looked at in a reading that is complete without."""
+    time = reading.columns.get("time")
+    if time is not None and time.kind in (Kind.DATE, Kind.CLOCK) and roles.kind not in EVENTS:
+        yield _on_beginning(time)
+    for role, names in roles.single.items():
+        if reading.columns[role].kind is Kind.DATE and len(names) == 1:
+            yield from _on_offset(look, names[0], role)
+    site = look.by_name.get("server")
+    if site is not None and "site" not in reading.columns and site not in roles.used:
+        yield _on_sites(look, site)
+    yield from _on_codes(look, roles, reading)
+
+
+# -- gaps ------------------------------------------------------------------------------------------
+
+
+def _left(look: Look, roles: Roles) -> list[Any]:
+    """Return the columns that may name people: in no use, and neither times nor dates."""
+    return [look.columns[name] for name in look.free((*roles.used, *roles.candidates))
+            if look.kind(name) in (Kind.WORD, Kind.NUMBER)
+            and plain_name(name) not in usual_names("time")
+            and not is_of_time(plain_name(name))]
+
+
+def _on_role(look: Look, roles: Roles, role: str) -> Question:
+    """Return the question which column plays a role that no name speaks of."""
+    kinds = {"time": (Kind.NUMBER, Kind.DATE, Kind.CLOCK, Kind.ELAPSED), "status": (Kind.WORD,)
+             }.get(role, (Kind.NUMBER, Kind.PERCENTAGE))
+    able = [name for name in (roles.candidates if role == "value" else ())
+            or look.free(roles.used) if look.kind(name) in kinds or role == "status"][:_OFFERED]
+    what = _HELD.get(roles.kind, _MEANT[role]) if role == "time" else _MEANT[role]
+    options = tuple(Option(f"“{shortened(name)}”", {"columns": {role: _plain(look, name, role)}})
+                    for name in able)
+    return Question(field=f"columns.{role}", question=f"By their names, no column says {what}.",
+                    options=options, evidence=f"There are {listed(list(look.columns), _OFFERED)}.",
+                    words=f'"{role}": {{"name": "…", "kind": "number"}} in “columns”')
+
+
+def _plain(look: Look, name: str, role: str) -> dict[str, Any]:
+    """Return the entry of a column as it would most likely be read."""
+    raw, kind = look.raw(name), look.kind(name)
+    if role == "status":
+        return {"name": raw, "kind": "word", **_meanings(look, name)}
+    if kind is Kind.DATE:
+        content = look.columns[name]
+        offset = {"offset": "kept"} if content.n_with_offset else {}
+        return {"name": raw, "kind": "date", "order": content.likely_order.value, **offset}
+    usual = {Kind.CLOCK: {"from": "hours of day"}, Kind.ELAPSED: {"from": "hours"}}.get(kind, {})
+    return {"name": raw, "kind": kind.value, **usual}
+
+
+def _meanings(look: Look, name: str) -> dict[str, Any]:
+    """Return the likeliest meaning of the texts of a status: the last but for those without."""
+    texts = sorted(look.columns[name].known)
+    event = next((text for text in texts if text.casefold() in _EVENTS), texts[-1] if texts else "")
+    return {"words": {event: event}, "other": "censored"}
+
+
+_EVENTS = ("1", "1.0", "yes", "y", "true", "dead", "death", "died", "event")
+
+
+def _on_order(look: Look, roles: Roles, role: str, column: Column) -> Question:
+    content = look.columns[roles.single[role][0]]
+    fitting = {order: content.n_in(order) for order in ORDERS}
+    total, likely = content.n(Kind.DATE), content.likely_order
+    orders = [likely, *({Order.DMY, Order.MDY} - {likely})] if likely is not Order.YMD else [
+        Order.DMY, Order.MDY]
+    name = shortened(column.name)
+    both = fitting[Order.DMY] == fitting[Order.MDY] == total
+    evidence = (f"{total:,} of {total:,} cells are dates by either order." if both else
+                "; ".join(f"{number:,} of {total:,} cells are {_WRITTEN[order]}"
+                          for order, number in fitting.items() if number) + ".")
+    return Question(
+        field=f"columns.{role}.order",
+        question=f"The dates of “{name}” can be day/month or month/day.",
+        options=tuple(Option(_ORDERS[order], {"columns": {role: {"order": order.value}}})
+                      for order in orders),
+        evidence=evidence, words='"order": "dmy" or "order": "mdy"')
+
+
+def _on_words(look: Look, roles: Roles, role: str, column: Column) -> Question:
+    name = roles.single[role][0]
+    content, shown = look.columns[name], shortened(column.name)
+    texts = sorted(content.known, key=lambda text: (text.casefold() not in _EVENTS, text))
+    if role == "group":
+        options = (Option("Each text is a group", {"columns": {role: {
+            "words": {text: text for text in texts}, "other": "left out"}}}),)
+        question = f"Which texts of “{shown}” are groups?"
+    else:
+        what = "the label" if roles.kind is FileKind.SCORES else "an event"
+        options = tuple(Option(f"“{shortened(text)}” is {what}", {"columns": {role: {
+            "words": {text: text}, "other": "censored"}}}) for text in texts[:_OFFERED])
+        question = f"Which texts of “{shown}” mean {what}?"
+    return Question(
+        field=f"columns.{role}.words", question=question, options=options,
+        evidence=f"{counted(content.n_different, 'different text')} in {content.n_known:,} cells.",
+        words='"words": {"text": "meaning"}, "other": "censored"', takes_several=role == "status")
+
+
+def notes_on(look: Look, roles: Roles, reading: Reading) -> Iterator[str]:
+    """Yield what cannot be answered, and may still be wrong."""
+    for name in _numeric(look, roles, reading):
+        content, mark = look.columns[name], look.decimal
+        if content.could_be_thousands(mark) and 2 * content.n_with(mark) >= content.n_known:
+            yield (f"every number of “{shortened(name)}” with a mark has three digits behind it: "
+                   f"1{mark}234 is read as a number between 1 and 2. If the mark stands between "
+                   "thousands, leave it out of the file")
+
+
+# -- doubts ----------------------------------------------------------------------------------------
+
+
+def _on_beginning(time: Column) -> Question:
+    """Return the question what dates or clock times count, with the proposal first."""
+    able = {f"hours {DAY}": "The time of day, in hours",
+            f"hours since {FIRST}": "Hours since each person’s first observation"}
+    if time.kind is Kind.DATE:
+        able |= {"calendar years": "Years of the calendar",
+                 f"days since {FIRST}": "Days since each person’s first observation"}
+    usual = "calendar years" if time.kind is Kind.DATE else f"hours {DAY}"
+    chosen = time.counted or usual
+    able.setdefault(chosen, chosen[0].upper() + chosen[1:])
+    options = tuple(Option(label, {"columns": {"time": {"from": counted_from}}})
+                    for counted_from, label in sorted(
+                        able.items(), key=lambda each: each[0] != chosen))
+    return Question(field="columns.time.from", is_gap=False, options=options,
+                    question=f"What is the time of “{shortened(time.name)}” counted from?",
+                    words='"from": "hours of day", "days since 2024-01-31", …')
+
+
+def _on_offset(look: Look, name: str, role: str) -> Iterator[Question]:
+    """Ask about time zones that differ, or stand behind some stamps alone."""
+    content = look.columns[name]
+    number, total = content.n_with_offset, content.n_known
+    if number and (content.n_offsets > 1 or number < total):
+        yield Question(
+            field=f"columns.{role}.offset", is_gap=False,
+            question=f"What becomes of the time zones behind the stamps of “{shortened(name)}”?",
+            options=(Option("The clock on the wall counts: they are dropped",
+                            {"columns": {role: {"offset": "kept"}}}),
+                     Option("They are applied: all stamps move to UTC",
+                            {"columns": {role: {"offset": "to UTC"}}})),
+            evidence=f"{number:,} of {total:,} stamps have one; {content.n_offsets:,} differ.",
+            words='"offset": "kept" or "offset": "to UTC"')
+
+
+def _on_sites(look: Look, name: str) -> Question:
+    content, shown = look.columns[name], shortened(name)
+    sites = {"name": look.raw(name), "kind": "word",
+             "words": {text: text for text in sorted(content.known)}}
+    return Question(
+        field="columns.site", is_gap=False, question=f"Who is trusted with the data? “{shown}” may "
+        "name sites.",
+        options=(Option("One trusted centre adds noise once", {}),
+                 Option(f"Each “{shown}” adds its own noise", {"columns": {"site": sites}})),
+        evidence=f"{counted(content.n_different, 'different text')}.",
+        words=f'"site": {{"name": "{shown}", "kind": "word", "words": {{…}}}} in “columns”')
+
+
+def _on_codes(look: Look, roles: Roles, reading: Reading) -> Iterator[Question]:
+    """Ask about numbers that may stand for a missing one: far from all others, several times."""
+    for name in _numeric(look, roles, reading):
+        content = look.columns[name]
+        numbers = content.numbers(look.decimal)
+        codes = lonely_codes(numbers, 0.0)
+        texts = sorted({text for text in content.known
+                        if _number(text, look.decimal) in codes})
+        if codes and texts:
+            number = int(sum((numbers == code).sum() for code in codes))
+            yield Question(
+                field="missing", is_gap=False, question=f"Do {listed(texts, 6)} in "
+                f"“{shortened(name)}” mean that a number is missing?",
+                options=(Option("They were observed", {}),
+                         Option("They mean that it is missing",
+                                {"missing": [*reading.missing, *texts]})),
+                evidence=f"{counted(number, 'cell')}, far from all other numbers.",
+                words='"missing": ["", "…"]')
+
+
+def _numeric(look: Look, roles: Roles, reading: Reading) -> Sequence[str]:
+    single = [names[0] for role, names in roles.single.items()
+              if reading.columns[role].kind is Kind.NUMBER]
+    return [*single, *(name for name in (*roles.covariates, *roles.features)
+                       if look.kind(name) is Kind.NUMBER)]
+
+
+def _number(text: str, decimal: str) -> float | None:
+    try:
+        return float(text.replace(decimal, "."))
+    except ValueError:
+        return None

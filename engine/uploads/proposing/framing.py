@@ -1,0 +1,232 @@
+"""How a file is cut into lines and cells, found by looking at it.
+
+What is found is a `Frame`; lines and cells are then cut as the strict reader cuts them.
+"""
+
+from __future__ import annotations
+
+import csv
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from engine.core.errors import InputError
+from engine.core.lists import counted, shortened
+from engine.uploads.devices.lines import lines_of_export
+from engine.uploads.devices.reading import Read, is_archive_of_exports, read_archive, read_export
+from engine.uploads.limits import (
+    LIMITS,
+    SAMPLE,
+    Limits,
+    check_bytes,
+    check_cells,
+    check_columns,
+    have,
+    refused,
+)
+from engine.uploads.lines import column_names, header_of, line_ends, lines_in_frame, parsed
+from engine.uploads.reading_of_files import Frame, Person, Reading
+from engine.uploads.tables import is_workbook
+from engine.uploads.text import checked_text, decoded
+from engine.uploads.workbooks import sheet_cells
+
+BLANKS = " "
+_SEPARATORS = {"\t": "tabs", ";": "semicolons", "|": "bars", ",": "commas", BLANKS: "blanks"}
+"""In the order in which they are tried: a comma may be the decimal mark of every cell."""
+_FITTING = 0.9  # of the lines from the header on, which blanks cut into as many cells
+_MOST_ABOVE = 50  # lines of titles
+_MARKS = ((b"\xef\xbb\xbf", "utf-8"), (b"\xff\xfe", "utf-16"), (b"\xfe\xff", "utf-16"))
+_NO_LINES = refused("There are no lines of data below the header.",
+                    "Choose a table with at least one line of data.")
+
+
+@dataclass(frozen=True, eq=False)
+class Framed:
+    """A file as lines of cells, each as text, with the frame that cuts them so."""
+
+    frame: Frame
+    names: tuple[str, ...]
+    columns: tuple[pa.Array, ...]  # of text, as many as names
+    notes: tuple[str, ...] = ()
+    names_people: bool = False  # an export of a device has a column of ids
+
+    @property
+    def n_lines(self) -> int:
+        """The number of lines below the header."""
+        return len(self.columns[0])
+
+
+def framed(content: bytes, encoding: str = "", sheet: str = "", limits: Limits = LIMITS) -> Framed:
+    """Cut a file into lines and cells, as it most likely is meant.
+
+    Raises
+    ------
+    InputError
+        If it is empty, too large, of another kind, or no table.
+    """
+    check_bytes(content, limits)
+    if is_workbook(content) and not is_archive_of_exports(content):
+        return _of_workbook(content, sheet, limits)
+    encoding = encoding or _encoding(content)
+    export = (read_archive(content, lambda part: decoded(part, encoding)[0], limits)
+              if is_workbook(content) else
+              read_export(decoded(content, encoding)[0], limits))
+    if export is not None:
+        return _of_export(content, export, encoding, limits)
+    return _of_text(line_ends(checked_text(content, encoding)), encoding, limits)
+
+
+def _encoding(content: bytes) -> str:
+    """Return the encoding that a mark names, UTF-8 where it fits, or the usual one of Windows."""
+    marked = next((name for mark, name in _MARKS if content.startswith(mark)), None)
+    if marked is not None:
+        return marked
+    try:
+        content.decode()
+    except UnicodeDecodeError:
+        return "utf-8" if b"\0" in content else "windows-1252"
+    return "utf-8"
+
+
+def _of_export(content: bytes, read: Read, encoding: str, limits: Limits) -> Framed:
+    """Take the table of an export; the strict reader says if it names people.
+
+    Raises
+    ------
+    InputError
+        If the strict reader takes it neither with ids nor as one person in each file.
+    """
+    header, columns, notes, export = read
+    check_cells(len(columns[0]), len(header), limits)
+    frame = Frame(encoding=encoding, separator="", export=export.name)
+    try:
+        lines_of_export(content, Reading(frame=frame, person=Person(column="id")), limits)
+    except InputError:
+        lines_of_export(content, Reading(frame=frame, person=Person(file=True)), limits)
+        names_people = False
+    else:
+        names_people = True
+    return Framed(frame, tuple(header), tuple(columns), tuple(notes), names_people)
+
+
+def _of_workbook(content: bytes, sheet: str, limits: Limits) -> Framed:
+    """Cut a sheet: its header is the first row of several cells, if a row below has several."""
+    columns, notes = sheet_cells(content, sheet, 0, limits)
+    filled = np.sum([np.asarray(pc.not_equal(column, "")) for column in columns], axis=0)
+    above = int(np.argmax(filled > 1)) if (filled > 1).any() else 0
+    rows = [column.slice(above) for column in columns]
+    width = max(place for place, column in enumerate(rows, start=1) if column[0].as_py())
+    longer = np.any([np.asarray(pc.not_equal(column.slice(1), "")) for column in rows[width:]],
+                    axis=0) if len(rows) > width else np.zeros(0, dtype=bool)
+    if longer.any():
+        raise _uneven(int(longer.sum()), width)
+    header = column_names([column[0].as_py() for column in rows[:width]])
+    return _checked(Framed(Frame(encoding="", separator="", sheet=sheet, above=above,
+                                 header=header), header,
+                           tuple(column.slice(1) for column in rows[:width]),
+                           (*notes, *_titles(above))), limits)
+
+
+def _of_text(text: bytes, encoding: str, limits: Limits) -> Framed:
+    if not text.strip():
+        raise refused("The file holds only blank lines.", "Choose a header and lines below it.")
+    start = text[:SAMPLE].rpartition(b"\n")[0] if len(text) > SAMPLE else text
+    separator, above = _found((start or text[:SAMPLE]).decode(errors="replace").split("\n"))
+    head, _, body = text.split(b"\n", above)[-1].partition(b"\n")
+    header = header_of(head, separator)
+    check_columns(len(header), limits)
+    lines, outside = lines_in_frame(body, separator, len(header))
+    uneven = outside.get("with another number of cells", 0)
+    if uneven:
+        raise _uneven(uneven, len(header), separator)
+    strange = sum(outside.values())
+    if strange:
+        raise refused(f"{counted(strange, 'line')} {have(strange)} a quotation mark that is not "
+                      "closed in its own line, or a character without meaning.",
+                      "Correct those lines, and write cells without line breaks.")
+    cells = parsed(lines, "\t" if separator == BLANKS else separator, len(header),
+                   [str(place) for place in range(len(header))])
+    named = _SEPARATORS[separator]
+    said = (f"columns separated by {named}", *_titles(above),
+            *((f"read as {encoding.upper()}",) if encoding != "utf-8" else ()))
+    return _checked(Framed(Frame(encoding=encoding, separator=separator, above=above,
+                                 header=header), header, tuple(cells.values()), said), limits)
+
+
+def _titles(above: int) -> tuple[str, ...]:
+    return (f"{counted(above, 'line')} above the names of columns",) if above else ()
+
+
+def _found(sample: Sequence[str]) -> tuple[str, int]:
+    """Return the separator, and how many lines stand above the header.
+
+    The separator gives most lines the same number of cells, above one. The header is the first line
+    with that many; only lines of another length can be titles above it.
+    """
+    best: tuple[float, str, int] = (0.0, "", 0)
+    for separator in _SEPARATORS:
+        if separator == BLANKS and best[1]:
+            break  # blanks separate only where nothing else does
+        places = [place for place, line in enumerate(sample) if line.strip()]
+        widths = [_n_cells(sample[place], separator) for place in places]
+        width, first = _width_and_first(widths)
+        fitting = sum(each == width for each in widths[first:]) / len(widths[first:])
+        if width > 1 and (fitting >= _FITTING or separator != BLANKS):
+            best = max(best, (fitting, separator, places[first]), key=lambda each: each[0])
+    if not best[1]:
+        raise refused("The file has only one column.",
+                      "Separate columns by commas, semicolons or tabs, and quote no whole lines.")
+    return best[1:]
+
+
+def _width_and_first(widths: Sequence[int]) -> tuple[int, int]:
+    """Return the usual number of cells of a line, and the first line that has so many.
+
+    The first line of all is the header where it is one cell short: that of row names has no name.
+    """
+    counts = Counter(width for width in widths if width > 1) or Counter(widths)
+    width = max(counts, key=lambda each: (counts[each], each))
+    first = widths.index(width)
+    is_title = first <= _MOST_ABOVE and counts[width] > 1 and widths[0] != width - 1
+    return (width, first) if is_title else (widths[0], 0)
+
+
+def _n_cells(line: str, separator: str) -> int:
+    if separator == BLANKS:
+        return len(line.split())
+    try:
+        return len(next(csv.reader([line], delimiter=separator), []))
+    except csv.Error:  # a cell of more than 131072 characters
+        return 1
+
+
+def _uneven(number: int, width: int, separator: str = "") -> InputError:
+    comma = " Numbers with decimal commas need semicolons between columns." * (separator == ",")
+    return refused(f"{counted(number, 'line')} {have(number)} more or fewer cells than the header, "
+                   f"which has {width:,}.", "Check the separators and quotation marks of those "
+                   f"lines.{comma}")
+
+
+def _checked(read: Framed, limits: Limits) -> Framed:
+    """Refuse two columns of one name, and a table without lines."""
+    if not read.n_lines:
+        raise _NO_LINES
+    check_columns(len(read.names), limits)
+    check_cells(read.n_lines, len(read.names), limits)
+    twice = next(_repeated(read.names), None)
+    if twice is not None:
+        raise refused(f"Two columns are called “{shortened(twice)}”.",
+                      "Names are compared without case and outer blanks.")
+    return read
+
+
+def _repeated(header: Sequence[str]) -> Iterator[str]:
+    keys: set[str] = set()
+    for name in header:
+        if name.casefold() in keys:
+            yield name
+        keys.add(name.casefold())

@@ -1,0 +1,180 @@
+"""Usual names of columns, and what they say: a proposal that a person confirms.
+
+Names are compared without case, punctuation and units in brackets.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+from engine.uploads.tables import Table
+
+PEOPLE = (  # the likeliest first; each speaks of somebody, and of nothing else
+    "patient_id", "person_id", "subject_id", "participant_id", "child_id", "patient", "person",
+    "subject", "participant", "child", "individual", "runner", "athlete", "usubjid", "subjid",
+    "patientid", "personid", "subjectid", "participantid", "patient_no", "patient_number",
+    "person_no", "person_number", "subject_no", "subject_number", "participant_no",
+    "participant_number", "user", "user_id", "member_id", "household", "household_id", "hhid",
+    "lclid", "ptid", "pid", "mrn")
+IDS = ("id", "record_id", "curve_id", "curve", "unit_id", "unit", "scan", "name")
+"""Names of ids of anything: of people where they come again, and of lines where they do not."""
+NO_PEOPLE = frozenset({
+    "index", "row", "row_id", "row_number", "rownum", "no", "nr", "number", "n", "obs",
+    "observation", "visit", "visit_id", "visit_number", "exam", "examination", "session", "wave",
+    "device", "device_id", "sensor", "sensor_id", "meter", "date", "day", "time", "timestamp",
+    "class", "label", "group", "arm", "g", "unnamed_0", "x", ""})
+START = ("start", "start_date", "start_time", "begin", "diagnosis_date", "date_of_diagnosis",
+         "randomisation_date", "randomization_date", "entry", "entry_date", "tstart", "time1")
+ENTRY = ("entry", "entry_date", "entry_time", "delayed_entry", "late_entry", "age_at_entry",
+         "entry_age")
+STATUS = ("status", "event", "end_status", "death", "died", "dead", "cause", "death_event",
+          "censored", "outcome", "label", "class", "result", "disease")
+ENDS = ("end", "end_date", "exit", "date_of_end", "tstop", "stop", "stop_time", "time2",
+        "survival_time", "duration", "follow_up", "futime", "time", "days", "months", "years",
+        "weeks")
+"""Names of the ends of times to an event: an end and no start is a duration."""
+SCORES = ("score", "risk", "prediction", "predicted", "probability", "marker")
+SINGLE_VALUES = ("value", "concentration", "measurement", "result", "level", "y", "x")
+RESPONSES = ("y", "response", "outcome", "result", "target")
+CLOCKS = ("time", "clock", "clock_time", "hour", "time_of_day", "timestamp", "zeit", "uhrzeit")
+_SYNONYMS = {  # the likeliest first
+    "id": (*PEOPLE, *IDS),
+    "time": ("time", "t", "age", "day", "days", "hour", "hours", "minute", "minutes", "week",
+             "weeks", "month", "months", "year", "years", "position", "date", "timestamp",
+             "datetime", "elapsed", "tstp", "x"),
+    "value": ("value", "values", "y", "height", "reading", "readings", "measurement", "response",
+              "result", "outcome", "weight", "level", "glucose", "demand", "bpm", "kwh"),
+    "server": ("server", "site", "site_id", "hospital", "centre", "center", "clinic", "school",
+               "institution", "location", "country", "region", "practice", "ward", "district",
+               "department", "facility", "lab", "laboratory"),
+}
+_NAMES_A_SITE = {"id", "name", "code", "no", "nr", "number", "key"}  # behind it, as in clinic_code
+_UNITS = {"years", "year", "yrs", "yr", "y", "months", "weeks", "days", "day", "hours", "hour", "h",
+          "minutes", "seconds", "s", "cm", "mm", "m", "kg", "g", "mg", "dl", "l", "ml",
+          "mmol", "kwh", "hh", "kw", "w", "mmhg", "bpm"}  # behind a name, as in height_cm
+_OF_TIME = {"time", "t", "day", "days", "hour", "hours", "hrs", "minute", "minutes", "week",
+            "weeks", "wk", "month", "months", "year", "years", "date", "datetime", "timestamp"}
+_NO_TIMES = {"birth", "born", "death", "diagnosis", "baseline", "entry", "start", "end", "onset",
+             "enrolment", "enrollment", "first", "last", "school"}  # one for each person
+_SINCE = {"since", "from", "after"}  # as in days_since_surgery
+_AT_VISITS = {"visit", "exam", "examination", "measurement", "observation", "test"}
+
+
+def plain_name(column: str) -> str:
+    """Return a name without case, a unit in brackets and punctuation: “Age (years)” is age."""
+    name = re.sub(r"[(\[][^)\]]{0,50}[)\]]", "", column[:200]).casefold()
+    return re.sub(r"[\W_]+", "_", name).strip("_")
+
+
+def by_plain_name(columns: Sequence[str]) -> dict[str, str]:
+    """Return the columns by their plain names; of two that are alike the first."""
+    return {plain_name(column): column for column in reversed(columns)}
+
+
+def first_of(names: Iterable[str], columns: Mapping[str, str]) -> str | None:
+    """Return the column of the likeliest of these names; `columns` are by their plain names."""
+    return next((columns[name] for name in names if name in columns), None)
+
+
+def names_people(name: str, repeats: bool) -> bool:
+    """True if a column with this name may be proposed as the people.
+
+    A name of ids of anything may be one of lines, visits or devices: it is proposed only where its
+    ids come again.
+    """
+    plain = plain_name(name)
+    if plain in PEOPLE:
+        return True
+    is_id = plain in IDS or (plain.endswith("_id") and plain not in NO_PEOPLE
+                             and not _is_of_sites(plain))
+    return is_id and repeats
+
+
+def rank_of_people(name: str) -> int:
+    """How late a name comes among the usual ones of people."""
+    usual, plain = _SYNONYMS["id"], plain_name(name)
+    return usual.index(plain) if plain in usual else len(usual)
+
+
+def roles_by_name(table: Table, choices: Mapping[str, Any]) -> dict[str, str]:
+    """Return role → column, for the roles whose usual names occur.
+
+    Roles that a person chose, in `choices`, are not looked for, nor are their columns.
+    """
+    used = names_in(choices)
+    free = {plain_name(column): column for column in reversed(table.columns) if column not in used}
+    columns: dict[str, str] = {}
+    for role in ("server", "time", "value", "id"):  # site_id is a site before it is an id
+        names = [name for name in _SYNONYMS[role] if name in free]
+        if role == "id" and not names:
+            names = [name for name in free if name.endswith("_id") and name not in NO_PEOPLE]
+        elif not names:
+            names = _qualified(role, free)
+        if role not in choices and names:
+            columns[role] = free.pop(names[0])
+    return columns
+
+
+def usual_names(role: str) -> tuple[str, ...]:
+    """Return the usual names of “id”, “time”, “value” or “server”, the likeliest first."""
+    return _SYNONYMS[role]
+
+
+def site_like(table: Table, roles: Mapping[str, Any] | None = None) -> str | None:
+    """Return the column whose name is usual for sites: to be offered, never to be taken.
+
+    Columns that have a role in `roles` are none.
+    """
+    return roles_by_name(table, found(table, roles or {})).get("server")
+
+
+def found(table: Table, roles: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the columns that a person chose, in the spelling of the table."""
+    return {role: named if named is None else table.find(named) if isinstance(named, str) else
+            tuple(table.find(name) for name in named) for role, named in roles.items()}
+
+
+def names_in(choices: Mapping[str, Any]) -> set[str]:
+    """Return all columns that were chosen."""
+    names: set[str] = set()
+    for named in choices.values():
+        names.update((named,) if isinstance(named, str) else named or ())
+    return names
+
+
+def _is_of_sites(name: str) -> bool:
+    """True if a name says a site and nothing of one: hospital_name, but not school_year."""
+    *before, last = name.split("_")
+    if last in _NAMES_A_SITE and before:
+        *before, last = before
+    return last in _SYNONYMS["server"] and not {*before} & _OF_TIME
+
+
+def _qualified(role: str, free: Iterable[str]) -> list[str]:
+    """Return the one name that says its unit as well, such as height_cm, or whose date it is.
+
+    Return none if there are several: which of them it is, is not for a program to say.
+    """
+    if role == "server":
+        names = [name for name in free if _is_of_sites(name)]
+        return names if len(names) == 1 else []
+    names = [name for name in free if name.split("_")[0] in _SYNONYMS[role]
+             and name.split("_")[1:] and {*name.split("_")[1:]} <= _UNITS]
+    if role == "time":
+        names += [name for name in free if name not in names and is_of_time(name)]
+    return names if len(names) == 1 else []
+
+
+def is_of_time(name: str) -> bool:
+    """True if a name says when somebody was seen: visit_week, days_since_surgery, age_at_visit."""
+    first, *others = name.split("_")
+    if not others:
+        return False
+    if first in _OF_TIME and others[0] in _SINCE:
+        return True  # whatever it is counted from
+    is_of_person = bool({first, *others} & _NO_TIMES)
+    ends = _OF_TIME | (_AT_VISITS if first in _OF_TIME | {"age"} else set()) | (
+        {"age"} if first in _AT_VISITS else set())
+    return not is_of_person and others[-1] in ends

@@ -1,0 +1,130 @@
+"""Whose the lines of a file are, as far as names and repeated ids say it; nobody else decides.
+
+No column is taken because it is the only one left: it might hold visits, row numbers, labels or
+devices, and would then protect one of those in place of a person.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from engine.core.lists import shortened
+from engine.uploads.ids import IdForm, canonical_texts
+from engine.uploads.proposing.content import Content
+from engine.uploads.proposing.names import NO_PEOPLE, names_people, plain_name, rank_of_people
+from engine.uploads.proposing.questions import Option, Question
+from engine.uploads.reading_of_files import Person
+
+_MANY = 10  # different texts, from which a column may name people
+_OFFERED = 8  # columns
+_WORDS = ('"person": {"column": "…"}; or, if every line is another person, '
+          '"person": {"rows": true}; or, if the whole file is one person’s, '
+          '"person": {"file": true}')
+
+
+@dataclass(frozen=True, eq=False)
+class Ids:
+    """A column looked at as ids of people: counts for the holder alone."""
+
+    content: Content
+
+    @property
+    def form(self) -> IdForm:
+        """Numbers if all are whole: then leading zeros and .0 make no difference."""
+        return IdForm.NUMBER if self.content.are_whole else IdForm.TEXT
+
+    @cached_property
+    def n_people(self) -> int:
+        """Different ids in their normal form."""
+        texts = pc.unique(canonical_texts(self.content.texts, self.form))
+        return len(texts) - int(pc.any(pc.equal(texts, "")).as_py())
+
+    @property
+    def n_merged(self) -> int:
+        """Spellings that are another id in its normal form."""
+        written = self.content.texts
+        return len(written) - int(pc.any(pc.equal(written, "")).as_py()) - self.n_people
+
+    def n_without(self, missing: Sequence[str]) -> int:
+        """Return the lines in which nothing visible or a text of missing cells stands."""
+        own = canonical_texts(self.content.texts)
+        is_none = pc.or_(pc.equal(own, ""), pc.is_in(
+            pc.utf8_lower(self.content.texts), value_set=pa.array(missing, pa.string())))
+        return int(self.content.lines[np.asarray(is_none)].sum())
+
+    @property
+    def repeats(self) -> bool:
+        """True if some id has several lines."""
+        return self.n_people < self.content.n_known
+
+    @property
+    def counts(self) -> str:
+        """Lines and ids in words."""
+        merged = (f"; {self.n_merged:,} other spellings are one of these" if self.n_merged > 0
+                  else "")
+        return (f"{len(self.content.text):,} lines, {self.n_people:,} different "
+                f"“{shortened(self.content.name)}”{merged}")
+
+    @property
+    def person(self) -> Person:
+        """The reading of these people."""
+        return Person(column=self.content.name, form=self.form)
+
+    @property
+    def option(self) -> Option:
+        """The answer that these are the people."""
+        return Option(f"Each “{shortened(self.content.name)}” is one person: {self.n_people:,}",
+                      {"person": _plain(self.person)})
+
+
+def _plain(person: Person) -> dict[str, Any]:
+    return {"column": person.column,
+            **({"form": person.form.value} if person.form is not IdForm.TEXT else {})}
+
+
+ROWS = Option("Every line is another person", {"person": {"rows": True}})
+FILE = Option("The whole file is one person’s", {"person": {"file": True}})
+
+
+def proposed_ids(columns: Sequence[Content]) -> Ids | None:
+    """Return the column whose name is usual for people, the likeliest first; None without."""
+    for content in sorted(columns, key=lambda content: rank_of_people(content.name)):
+        if names_people(content.name, content.n_different < content.n_known):
+            return Ids(content)
+    return None
+
+
+def possible_ids(columns: Sequence[Content]) -> list[Ids]:
+    """Return the columns that a person may name, those called as visits or devices are last."""
+    able = [content for content in columns if content.n_different > 1]
+    return [Ids(content) for content in sorted(
+        able, key=lambda content: (plain_name(content.name) in NO_PEOPLE,
+                                   rank_of_people(content.name)))][:_OFFERED]
+
+
+def question_on_people(left: Sequence[Content], is_series: bool) -> Question:
+    """Return the question who one person is; `left` are the columns without another role."""
+    able = possible_ids(left)
+    likely = [ids for ids in able if ids.repeats and ids.n_people >= _MANY
+              and plain_name(ids.content.name) not in NO_PEOPLE]
+    if is_series:
+        first, evidence = FILE, ("People are not named in this file: times increase from line to "
+                                 "line, as in one person’s series.")
+    elif likely:
+        first, evidence = likely[0].option, f"{likely[0].counts}."
+    else:
+        first, evidence = ROWS, "People are not named in this file."
+        if able:
+            ids = able[0]
+            how = "" if ids.repeats else ": it differs in every line, as row numbers do"
+            evidence = f"{ids.counts}{how}."
+    rest = [option for option in (*(ids.option for ids in able), ROWS, FILE) if option != first]
+    return Question(field="person", question="No column is said to name people.",
+                    options=(first, *rest), evidence=evidence, words=_WORDS)

@@ -1,0 +1,63 @@
+"""What a person has to say before a file is published, with answers, and evidence in counts."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+from engine.uploads.reading_of_files import Reading
+
+
+class Option(NamedTuple):
+    """An answer: what it says, and what it adds to the reading, as JSON."""
+
+    label: str
+    adds: Mapping[str, Any]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Question:
+    """A gap of a reading, or a doubt about it."""
+
+    field: str  # such as "person" or "columns.time.order"
+    question: str
+    options: tuple[Option, ...]  # the likeliest first
+    evidence: str = ""  # counts of the file: for its holder alone
+    words: str = ""  # what to add to the reading, as JSON
+    is_gap: bool = True  # else the reading is complete without an answer
+    takes_several: bool = False  # options
+
+    def to_plain(self) -> dict[str, Any]:
+        """Return the question as JSON holds it."""
+        return {"field": self.field, "question": self.question, "words": self.words,
+                "evidence": self.evidence, "is_gap": self.is_gap,
+                "options": [{"label": option.label, "adds": option.adds}
+                            for option in self.options]}
+
+
+def answered(reading: Reading, *answers: Option) -> Reading:
+    """Return the reading with what the answers add to it.
+
+    Raises
+    ------
+    InputError
+        If an answer contradicts the reading.
+    """
+    plain = reading.to_plain()
+    for answer in answers:
+        plain = _with(plain, answer.adds)
+    return Reading.of({key: value for key, value in plain.items() if key != "ask"})
+
+
+def likely(reading: Reading, questions: Iterable[Question]) -> Reading:
+    """Return the reading with the likeliest answer to every gap: for looking alone."""
+    return answered(reading, *(question.options[0] for question in questions
+                               if question.is_gap and question.options))
+
+
+def _with(plain: Mapping[str, Any], more: Mapping[str, Any]) -> dict[str, Any]:
+    """Return JSON with more in it: objects are joined, all else is replaced."""
+    return {**plain, **{key: _with(plain[key], value) if isinstance(value, Mapping)
+                        and isinstance(plain.get(key), Mapping) else value
+                        for key, value in more.items()}}

@@ -1,0 +1,499 @@
+"""Which column plays which role, and how its cells are read: the likeliest, by names and counts."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from engine.core.enumerations import Enumeration
+from engine.core.errors import InputError
+from engine.core.lists import counted, listed, shortened
+from engine.core.types import Array
+from engine.uploads.beginnings import of_stamps
+from engine.uploads.conversions import ZERO_ONE, Dates, kind_of_name, time_in_name, with_colons
+from engine.uploads.proposing import names as usual
+from engine.uploads.proposing.advice import advice_on
+from engine.uploads.proposing.content import Content, decimal_of, increases
+from engine.uploads.proposing.framing import Framed
+from engine.uploads.proposing.names import by_plain_name, first_of, plain_name, roles_by_name
+from engine.uploads.proposing.people import Ids, proposed_ids
+from engine.uploads.proposing.series import (
+    UNNAMED,
+    check_beginning,
+    check_family,
+    has_people_in_columns,
+    refuse_names,
+    refuse_numbered_people,
+    series_of,
+)
+from engine.uploads.proposing.stated import Stated
+from engine.uploads.reading_of_files import Column, Kind, Offset, Order, Other
+from engine.uploads.tables import MISSING, Table
+from engine.uploads.units import unit_in_name
+
+_FEW_TEXTS = 6  # of a column that may say how a time ended
+_SURE_STATUS = frozenset(usual.STATUS[:usual.STATUS.index("outcome")])
+_FEW_LINES = 10  # of which nobody can tell whether they are one person's
+
+
+class FileKind(Enumeration):
+    """What a file holds of each person."""
+
+    CURVES = "curves"
+    SINGLE = "single observations"
+    RECORDS = "records"
+    OUTCOMES = "times with events"
+    VALUES = "single values"
+    SCORES = "scores with labels"
+
+
+EVENTS = (FileKind.OUTCOMES, FileKind.VALUES, FileKind.SCORES)
+
+
+@dataclass(frozen=True, eq=False)
+class Look:
+    """A framed file with all that is guessed of it once and used often."""
+
+    framed: Framed
+    stated: Stated
+
+    @cached_property
+    def _raw(self) -> dict[str, str]:
+        """Each column, of which compact clock times have a colon, with its name in the header."""
+        header = self.framed.names
+        clock = with_colons(header)
+        return {clock.get(name, name): name for name in header}
+
+    @cached_property
+    def columns(self) -> dict[str, Content]:
+        """Columns by their names, of which compact clock times have a colon."""
+        return {shim: Content(name, text) for (shim, name), text in
+                zip(self._raw.items(), self.framed.columns, strict=True)}
+
+    @cached_property
+    def decimal(self) -> str:
+        """The decimal mark of all numbers."""
+        if self.framed.frame.separator == ",":
+            return "."
+        names = sum(name.count(",") == 1 and name.replace(",", "").isdigit()
+                    for name in self.framed.names)
+        return "," if names > 1 else decimal_of(self.columns.values())
+
+    @cached_property
+    def table(self) -> Table:
+        """The same as a table whose columns have names of their own."""
+        columns = dict(zip(self._raw, self.framed.columns, strict=True))
+        dates = Dates(True if self.stated.dates.day_first is None else self.stated.dates.day_first)
+        return Table(pa.table(columns), (), self.decimal, dates=dates)
+
+    def raw(self, name: str) -> str:
+        """The name of a column in the header."""
+        return self._raw[name]
+
+    @cached_property
+    def choices(self) -> dict[str, Any]:
+        """Columns by the roles that were stated, under names that no other has."""
+        return usual.found(self.table, self.stated.columns)
+
+    @cached_property
+    def by_name(self) -> dict[str, str]:
+        """Role → column, by usual names; stated ones come first."""
+        return roles_by_name(self.table, self.choices)
+
+    @cached_property
+    def series(self) -> dict[str, float]:
+        """Columns of observations with their times, where a line is a curve."""
+        return series_of(self.table, usual.names_in(self.choices))
+
+    def kind(self, name: str) -> Kind:
+        """What most cells of a column are."""
+        return self.columns[name].kind(self.decimal)
+
+    def is_named(self, name: str) -> bool:
+        """True if the header calls the column by more than its place."""
+        return name != UNNAMED.format(1 + [*self.columns].index(name))
+
+    def free(self, used: Iterable[str | None]) -> list[str]:
+        """Columns that are in no use."""
+        taken = {*used}
+        return [name for name in self.columns if name not in taken]
+
+
+@dataclass(frozen=True)
+class Roles:
+    """Which column plays which role, under names that no other column has."""
+
+    kind: FileKind
+    single: Mapping[str, tuple[str, ...]] = field(default_factory=dict)  # role → its columns
+    covariates: tuple[str, ...] = ()
+    features: tuple[str, ...] = ()
+    at: tuple[tuple[str, float], ...] = ()
+    people_in_columns: bool = False
+    candidates: tuple[str, ...] = ()  # of the value, where its name says nothing
+
+    @property
+    def used(self) -> tuple[str, ...]:
+        """All columns with a role, but for people."""
+        return (*(name for names in self.single.values() for name in names), *self.covariates,
+                *self.features, *(name for name, _ in self.at))
+
+
+def roles_of(look: Look, kind: FileKind | None = None) -> Roles:
+    """Return the likeliest roles of all columns but that of people.
+
+    Raises
+    ------
+    InputError
+        If a stated column does not exist, or names of columns can be read in two ways.
+    """
+    if look.framed.frame.export:
+        value, *_ = [name for name in look.columns if name not in ("id", "hour", "day")]
+        time = "hour" if "hour" in look.columns else "day"
+        chosen = look.choices.get("value") or value
+        return Roles(FileKind.CURVES, {"time": (time,), "value": (chosen,)})
+    guessed = _kind_of_file(look) if kind is None else kind
+    roles = (_of_records(look) if guessed is FileKind.RECORDS else
+             _of_events(look, guessed) if guessed in EVENTS else _of_curves(look, guessed))
+    chosen = {role: (look.choices[name],) for role, name in (("group", "group"), ("site", "server"))
+              if look.choices.get(name)}
+    return replace(roles, single={**roles.single, **chosen})
+
+
+# -- what the file holds ---------------------------------------------------------------------------
+
+
+def _kind_of_file(look: Look) -> FileKind:
+    """Return what the file most likely holds of each person."""
+    stated = look.stated
+    if stated.features:
+        return FileKind.RECORDS
+    if stated.events or look.choices.get("status"):
+        return FileKind.OUTCOMES
+    plain, roles = by_plain_name(tuple(look.columns)), look.by_name
+    if look.choices.get("value") or look.series or has_people_in_columns(look.table):
+        return FileKind.CURVES
+    status = _status(look, plain)
+    if status is not None:
+        score = first_of(usual.SCORES, plain)
+        if score is not None and look.kind(score) is Kind.NUMBER:
+            return FileKind.SCORES
+        if first_of(usual.ENDS, plain) is not None and first_of(usual.ENDS, plain) != status:
+            return FileKind.OUTCOMES
+    if _times(look):
+        return FileKind.CURVES
+    numbers = [name for name in look.columns if look.kind(name) is Kind.NUMBER
+               and name != roles.get("id")]
+    return FileKind.VALUES if len(numbers) == 1 and roles.get("id") else FileKind.RECORDS
+
+
+def _status(look: Look, plain: Mapping[str, str]) -> str | None:
+    """Return the column that says how times ended, or has a label: few texts, and a usual name."""
+    chosen = look.choices.get("status")
+    if chosen:
+        return str(chosen)
+    for name in usual.STATUS:
+        column = plain.get(name)
+        if column is None:
+            continue
+        few = look.columns[column].n_different <= _FEW_TEXTS
+        is_word = look.kind(column) is Kind.WORD or look.columns[column].n_different <= 2
+        if few and (name in _SURE_STATUS or is_word):
+            return column
+    return None
+
+
+# -- curves ----------------------------------------------------------------------------------------
+
+
+def _of_curves(look: Look, kind: FileKind) -> Roles:
+    covariates = tuple(look.choices.get("covariates") or ())
+    named = look.choices.get("time") or look.choices.get("value")
+    if not named and kind is FileKind.CURVES:
+        if not look.choices.get("id") and has_people_in_columns(look.table):
+            first = next(iter(look.columns))
+            return Roles(kind, {"time": (first,)}, people_in_columns=True)
+        if not look.choices:
+            refuse_numbered_people(look.table)
+        if look.series:
+            _refuse_long_and_wide(look)
+            refuse_names(look.table)
+            check_family(look.table, look.series, covariates)
+            check_beginning(look.table, look.series, covariates)
+            return Roles(kind, {}, covariates, at=tuple(_at(look).items()))
+    times = (str(look.choices["time"]),) if look.choices.get("time") else _times(look)
+    times = _with_clock(look, times)
+    ids = _ids(look, times)
+    value, candidates = _value(look, times, ids, covariates)
+    single = {role: names for role, names in (("time", times), ("value", value)) if names}
+    if not times:
+        refuse_names(look.table)
+    return Roles(_single_or_curves(look, kind, ids, named), single, covariates,
+                 candidates=candidates)
+
+
+def _single_or_curves(look: Look, kind: FileKind, ids: Ids | None, named: Any) -> FileKind:
+    """Return single observations where everybody has one line, unless curves were asked for."""
+    is_single = kind is FileKind.CURVES and not named and ids is not None and not ids.repeats
+    return FileKind.SINGLE if is_single else kind
+
+
+def _refuse_long_and_wide(look: Look) -> None:
+    both = [look.by_name.get(role) for role in ("time", "value")]
+    if all(both):
+        raise InputError(
+            f"The table looks both long and wide: {listed([str(name) for name in both])} would be "
+            f"one line an observation, {counted(len(look.series), 'numbered column')} such as "
+            f"{listed(list(look.series)[:1])} one line a curve.", field="columns",
+            hint="Name the columns of time and value, or leave one of both out of the file.")
+
+
+def _at(look: Look) -> dict[str, float]:
+    """Return the times of columns, in hours of dates and clock times in their names."""
+    first = next(iter(look.series))
+    kind = kind_of_name(first)
+    if not kind:
+        return dict(look.series)
+    dates = look.stated.dates if not look.stated.dates.is_calendar else _of_header(look, kind)
+    moments = {name: time_in_name(name, dates) for name in look.series}
+    return {name: time for name, time in moments.items() if time is not None}
+
+
+def _of_header(look: Look, kind: str) -> Dates:
+    """Return how dates or clock times in the names of columns are most likely meant."""
+    day_first = look.stated.dates.day_first
+    if kind == "clock":
+        return Dates(day_first, of_day="hours")
+    counting = Dates(day_first, from_first="hours")
+    hours = np.array([time_in_name(name, counting) for name in look.series], dtype=float)
+    return of_stamps(hours, np.zeros(len(hours), dtype=np.int64), Dates(day_first))
+
+
+def _times(look: Look) -> tuple[str, ...]:
+    """Return the column of times: by its name, or the only one of dates."""
+    if look.choices.get("time"):
+        return (str(look.choices["time"]),)
+    if "time" in look.by_name and "time" not in look.choices:
+        return (look.by_name["time"],)
+    dates = [name for name in look.columns if look.kind(name) is Kind.DATE]
+    return (dates[0],) if len(dates) == 1 else ()
+
+
+def _with_clock(look: Look, times: tuple[str, ...]) -> tuple[str, ...]:
+    """Return a date and its clock time, where these stand in two columns."""
+    is_whole = look.kind(times[0]) is Kind.DATE and look.columns[times[0]].have_clock if (
+        len(times) == 1) else True
+    if is_whole:
+        return times
+    kinds = {name: look.kind(name) for name in look.columns}
+    days = [name for name, kind in kinds.items() if kind is Kind.DATE
+            and not look.columns[name].have_clock]
+    clocks = [name for name, kind in kinds.items() if kind is Kind.CLOCK
+              and plain_name(name) in usual.CLOCKS]
+    is_pair = len(days) == len(clocks) == 1 and times[0] in (days[0], clocks[0])
+    return (days[0], clocks[0]) if is_pair else times
+
+
+def _ids(look: Look, used: Sequence[str]) -> Ids | None:
+    """Return the people: as stated, or by a usual name."""
+    if "id" in look.choices:
+        named = look.choices["id"]
+        return Ids(look.columns[named]) if named else None
+    return proposed_ids([look.columns[name] for name in look.free(used)])
+
+
+def _value(look: Look, times: Sequence[str], ids: Ids | None, covariates: Sequence[str]
+           ) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """Return the column of values, or those that may hold them where no name says it."""
+    if look.choices.get("value"):
+        return (str(look.choices["value"]),), ()
+    named = look.by_name.get("value")
+    if named is not None and named not in times:
+        return (named,), ()
+    taken = (*times, *covariates, look.by_name.get("server"), look.choices.get("group"))
+    left = [name for name in look.free(taken) if look.kind(name) in (Kind.NUMBER, Kind.PERCENTAGE)
+            and (ids is None or look.columns[name] is not ids.content) and look.is_named(name)
+            and plain_name(name) not in usual.NO_PEOPLE]
+    return ((left[0],), ()) if len(left) == 1 else ((), tuple(left))
+
+
+# -- records and events ----------------------------------------------------------------------------
+
+
+def _of_records(look: Look) -> Roles:
+    plain = by_plain_name(tuple(look.columns))
+    response = look.choices.get("value") if "value" in look.choices else (
+        first_of(usual.RESPONSES, plain))
+    if look.stated.features:
+        features = tuple(look.table.find(name) for name in look.stated.features)
+        if "value" not in look.choices:
+            response = None
+    else:
+        ids = _ids(look, ())
+        taken = (response, look.by_name.get("server"), look.choices.get("group"),
+                 look.choices.get("server"))
+        features = tuple(
+            name for name in look.free(taken) if look.is_named(name)
+            and (ids is None or look.columns[name] is not ids.content)
+            and (look.kind(name) is not Kind.WORD or words_for_numbers(look.columns[name])))
+    single = {"value": (str(response),)} if response else {}
+    return Roles(FileKind.RECORDS, single, features=features)
+
+
+def _of_events(look: Look, kind: FileKind) -> Roles:
+    plain, single = by_plain_name(tuple(look.columns)), dict[str, tuple[str, ...]]()
+    if kind is not FileKind.VALUES and (status := _status(look, plain)) is not None:
+        single["status"] = (status,)
+    free = {name: column for name, column in plain.items()
+            if (column,) not in single.values() and column not in look.choices.values()}
+    main = look.choices.get("time") or first_of(
+        {FileKind.OUTCOMES: usual.ENDS, FileKind.VALUES: usual.SINGLE_VALUES,
+         FileKind.SCORES: usual.SCORES}[kind], free)
+    if main is None and kind is not FileKind.OUTCOMES:
+        ids = _ids(look, ())
+        numbers = [name for name in look.free(look.choices.values())
+                   if look.kind(name) is Kind.NUMBER and (name,) not in single.values()
+                   and (ids is None or look.columns[name] is not ids.content)]
+        main = numbers[0] if len(numbers) == 1 else None
+    if main is not None:
+        single["time"] = (str(main),)
+    if kind is FileKind.OUTCOMES and main is not None:
+        single |= _starts(look, free, str(main))
+    return Roles(kind, single)
+
+
+def _starts(look: Look, free: Mapping[str, str], end: str) -> dict[str, tuple[str, ...]]:
+    """Return where a person's own time begins, and where they came under observation.
+
+    A date at which time begins is a start: time is from it to the end. A number beside the number
+    of the end is an entry, from which nobody's time is counted.
+    """
+    named = look.choices.get("start") or first_of(usual.START, free)
+    late = look.choices.get("entry") or first_of(usual.ENTRY, free)
+    roles: dict[str, tuple[str, ...]] = {}
+    if named:
+        are_dates = look.kind(str(named)) is look.kind(end) is Kind.DATE
+        roles["start" if are_dates else "entry"] = (str(named),)
+    if late and late != named:
+        roles["entry"] = (str(late),)
+    return roles
+
+
+# -- how cells are read ----------------------------------------------------------------------------
+
+
+def words_for_numbers(cells: Content) -> dict[str, str | float]:
+    """Return which text is 0 and which 1, of a known pair of words; empty for any others."""
+    if cells.n_different > _FEW_TEXTS:
+        return {}
+    texts = {text.casefold() for text in cells.known}
+    pair = next((pair for pair in ZERO_ONE if texts and texts <= {*pair}), None)
+    return {} if pair is None else {text: pair.index(text) for text in pair}
+
+
+def column_of(look: Look, names: Sequence[str], role: str) -> Column:
+    """Return how the cells of a column, or of a date and its clock time, are read.
+
+    Raises
+    ------
+    InputError
+        With the number of cells that can be read in no way.
+    """
+    raw = tuple(look.raw(name) for name in names)
+    cells = look.columns[names[0]]
+    if role in ("status", "group", "site"):
+        return _of_words(look, raw, cells, role)
+    kind = look.kind(names[0])
+    is_time = role in ("time", "start", "entry")
+    unit = unit_in_name(raw[0], of_time=is_time)
+    unix = cells.unix() if is_time and kind is Kind.NUMBER else None
+    if unix is not None:
+        return Column(names=raw, kind=Kind.DATE, order=unix, counted=look.stated.counted)
+    if kind is Kind.DATE:
+        return _of_dates(look, raw, names, role)
+    if kind is Kind.WORD and (words := words_for_numbers(cells)):
+        return Column(names=raw, kind=Kind.WORD, words=words, other=Other.MISSING)
+    if kind is Kind.WORD:
+        kind = Kind.NUMBER
+    if elapsed := look.stated.dates.elapsed:
+        kind = Kind.ELAPSED if kind is Kind.CLOCK else kind
+    if (fitting := cells.n(kind, look.decimal)) < cells.n_known:
+        raise _unreadable(cells, kind, cells.n_known - fitting, look.decimal)
+    if kind is Kind.NUMBER:
+        _refuse_thousands(cells, look.decimal)
+    if kind in (Kind.CLOCK, Kind.ELAPSED):
+        usually = elapsed or "hours" if kind is Kind.ELAPSED else "hours of day"
+        counted = "" if kind is Kind.ELAPSED else look.stated.counted
+        return Column(names=raw, kind=kind, counted=counted or usually)
+    return Column(names=raw, kind=kind, unit="%" if kind is Kind.PERCENTAGE and not unit else unit)
+
+
+def _of_words(look: Look, raw: tuple[str, ...], cells: Content, role: str
+              ) -> Column:
+    """Return a column of words: what its texts mean is for a person to say."""
+    stated = {"status": look.stated.events, "group": look.stated.groups}.get(role, ())
+    other = {"status": Other.CENSORED, "group": Other.LEFT_OUT}.get(role, Other.UNSTATED)
+    if role == "site":
+        stated = tuple(sorted(cells.known))
+    return Column(names=raw, kind=Kind.WORD, words={text: text for text in stated},
+                  other=other if stated else Other.UNSTATED)
+
+
+def _of_dates(look: Look, raw: tuple[str, ...], names: Sequence[str], role: str) -> Column:
+    cells = look.columns[names[0]]
+    for content, kind in zip((look.columns[name] for name in names), (Kind.DATE, Kind.CLOCK),
+                             strict=False):
+        if (fitting := content.n(kind)) < content.n_known:
+            raise _unreadable(content, kind, content.n_known - fitting, look.decimal)
+    order = cells.order
+    if order is not Order.YMD and look.stated.order:
+        order = look.stated.order
+    counting = look.stated.counted if role == "time" else ""
+    return Column(names=raw, kind=Kind.DATE, order=order, counted=counting,
+                  offset=Offset.KEPT if cells.n_with_offset else Offset.NONE)
+
+
+def _unreadable(content: Content, kind: Kind, number: int, decimal: str) -> InputError:
+    """Return the refusal of cells that are of no kind, with what most of them look like."""
+    unread = content.texts.filter(pa.array(~content.are(kind, decimal)))
+    bad = pa.array([text for text in unread.to_pylist() if text.casefold() not in MISSING])
+    is_header = content.name.casefold() in {text.casefold() for text in bad.to_pylist()}
+    held = {Kind.DATE: "date", Kind.CLOCK: "clock time"}.get(kind, "number")
+    return InputError(
+        f"{counted(number, 'line')} of column “{shortened(content.name)}” "
+        f"{'holds' if number == 1 else 'hold'} no {held}.", field=content.name,
+        hint="The names of columns stand in lines below as well: leave those lines out."
+        if is_header else advice_on(bad, decimal))
+
+
+def _refuse_thousands(cells: Content, decimal: str) -> None:
+    if cells.has_thousands(decimal):
+        raise InputError(
+            f"{counted(cells.n_with(decimal), 'line')} of column “{shortened(cells.name)}” look "
+            f"like numbers with a mark between thousands, such as 1{decimal}050, beside others "
+            "without.", field=cells.name, hint="Write all numbers without a mark between "
+            "thousands.")
+
+
+def hours_of(look: Look, names: Sequence[str], order: Order) -> Array:
+    """Return hours from 1970 of each line's date, with its clock time in another column."""
+    hours = look.columns[names[0]].hours(order or look.columns[names[0]].likely_order)
+    return hours if len(names) == 1 else hours + look.columns[names[1]].numbers(kind=Kind.CLOCK)
+
+
+def are_one_series(look: Look, roles: Roles) -> bool:
+    """True if times increase from line to line, as in one person's series: by up to two columns."""
+    times = roles.single.get("time", ())
+    if not times or roles.people_in_columns or look.framed.n_lines < _FEW_LINES:
+        return False
+    if look.kind(times[0]) is Kind.DATE:
+        return increases([hours_of(look, times, Order.UNSTATED)])
+    of_time = [name for name in look.columns if plain_name(name) in usual.usual_names("time")
+               or usual.is_of_time(plain_name(name))]
+    known = [look.columns[name].numbers(look.decimal, look.kind(name)) for name in of_time
+             if look.kind(name) in (Kind.NUMBER, Kind.CLOCK, Kind.ELAPSED)]
+    return 1 <= len(of_time) == len(known) <= 2 and increases(known)
