@@ -18,17 +18,24 @@ from engine.core.tasks import TASKS, DataType
 from engine.core.types import Array, EventFacts, PublicFacts, TimeLaw
 from engine.language.grammar import capital
 from engine.numerics.counts.cells import Counted
+from engine.numerics.counts.estimands import ESTIMANDS
 from engine.uploads.columns import Integers, Observations
-from engine.uploads.curves import CurveTable
+from engine.uploads.curves import CurveTable, Upload
 from engine.uploads.design import StatedDesign, StatedLaw
+from engine.uploads.devices.reading import is_archive_of_exports
 from engine.uploads.doubts import doubts
-from engine.uploads.events import EventColumns, EventTable, declare_events
+from engine.uploads.events import EventColumns, EventTable, UploadEvents, declare_events
 from engine.uploads.facts import MAX_OBSERVATIONS, REACHES, StatedCovariate, declare, declare_rows
+from engine.uploads.limits import LIMITS
 from engine.uploads.people import read
+from engine.uploads.proposal import propose
+from engine.uploads.proposing.framing import framed
 from engine.uploads.reading_of_files import Reading
-from engine.uploads.records import curves_of, events_of, rows_of
-from engine.uploads.rows import RowTable
+from engine.uploads.records import curves_of, event_columns, events_of, rows_of
+from engine.uploads.rows import RowTable, UploadRows
+from engine.uploads.tables import is_workbook
 from engine.uploads.units import unit_in_name
+from engine.uploads.workbooks import read_workbook
 
 FEWEST_PEOPLE = 10
 _NEARLY_ALL = 0.9  # of a column with one value: its range says nothing
@@ -90,6 +97,64 @@ def observations_of(content: bytes, reading: Reading, kind: DataType | Counted
     if kind is DataType.RECORDS:
         return rows_of(people)
     return curves_of(people, single=kind is DataType.READINGS)
+
+
+def first_look(content: bytes, task: str, encoding: str = "", sheet: str = ""
+               ) -> Upload | UploadRows | UploadEvents:
+    """Return a file as it most likely is read, with ranges of its own: for looking alone.
+
+    It has no stated reading, and its facts are marked as proposed.
+
+    Raises
+    ------
+    InputError
+        If it is no table, its columns say too little, or it gives no range.
+    """
+    data = TASKS[task].data
+    kind = ESTIMANDS[task].counted if data is DataType.EVENTS else data
+    reading = _of_task(propose(content, data=kind, encoding=encoding, sheet=sheet).likely, task)
+    observations = observations_of(content, reading, kind)
+    columns = event_columns(reading, kind) if isinstance(kind, Counted) else None
+    person = reading.person.column if reading.person is not None else ""
+    facts = proposed(observations, task, columns, person)
+    if isinstance(observations, EventTable):
+        assert isinstance(facts, EventFacts)
+        return UploadEvents(events=observations, declared=facts)
+    if isinstance(observations, RowTable):
+        return UploadRows(rows=observations, declared=facts)
+    return Upload(curves=observations, declared=facts)
+
+
+def _of_task(reading: Reading, task: str) -> Reading:
+    """The same with as many features as the task takes, and with what it predicts if it does."""
+    features = TASKS[task].features
+    if features is None:
+        return reading
+    columns = reading.columns
+    if "value" in TASKS[task].roles and "value" not in columns:
+        raise InputError("No name of a column says what is predicted.", field="columns",
+                         hint="Choose what is predicted and from which columns.")
+    kept = columns if "value" in TASKS[task].roles else {
+        role: column for role, column in columns.items() if role != "value"}
+    return replace(reading, columns=kept, features=reading.features[:features.most])
+
+
+def header_of(content: bytes, encoding: str = "", sheet: str = "") -> tuple[str, ...]:
+    """Return the names of the columns of a file, whatever they mean."""
+    return framed(content, encoding, sheet).frame.header
+
+
+def sheets_of(content: bytes) -> tuple[str, ...]:
+    """Return the names of the sheets of a workbook; none of any other file.
+
+    Raises
+    ------
+    InputError
+        If it is a workbook that cannot be read.
+    """
+    if not is_workbook(content) or is_archive_of_exports(content):
+        return ()
+    return tuple(read_workbook(content, None, LIMITS)[3])
 
 
 def outward(low: float, high: float) -> tuple[float, float]:

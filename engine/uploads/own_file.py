@@ -4,16 +4,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from engine.uploads.events import EventColumns
-from engine.uploads.layout import Layout
+from engine.uploads.reading_of_files import Reading
 
 
 @dataclass(frozen=True)
 class OwnFile:
-    """How a file of one's own was read: its name and what was chosen, none of its values."""
+    """The name of a file and its reading, none of its values."""
 
     name: str
-    encoding: str
-    sheet: str | None
-    layout: Layout | EventColumns
-    several: str = "keep"
+    reading: Reading

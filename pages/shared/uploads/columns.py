@@ -7,7 +7,6 @@ from typing import Any, NamedTuple
 
 import streamlit as st
 
-from engine.answers.groups import MAX_GROUPS
 from engine.core.errors import InputError
 from engine.core.lists import counted, shortened
 from engine.core.tasks import MEAN_FUNCTION, TASKS, DataType
@@ -19,18 +18,14 @@ from engine.uploads.events import EventTable, counted_for
 from engine.uploads.examples import Example
 from engine.uploads.facts import check_columns
 from engine.uploads.proposing.questions import Option, answered
-from engine.uploads.reading_of_files import DAY, FIRST, UNITS, Kind, Reading
+from engine.uploads.reading_of_files import Reading
 from engine.uploads.regressors import MAX_COVARIATES
-from pages.shared.frame.controls import plain
 from pages.shared.uploads import draft
 from pages.shared.uploads.draft import Draft
 from pages.shared.uploads.files import key_of
 
 EVERY_ROW = "every line is another person"
-ONE_CENTRE, EACH_SITE = "One trusted centre holds all of it", "Each site adds its own noise"
 _NONE = "none"
-_CALENDAR, _SINCE = "calendar years", "a public day"
-_OF_DAY, _OF_FIRST = "midnight: the time of day", "each person’s first observation"
 
 
 class _File(NamedTuple):
@@ -83,8 +78,6 @@ def stated(task: str) -> dict[str, Any]:
                if name not in (None, [], proposed.get(role))}
     if columns.get("id") == EVERY_ROW:
         columns["id"] = _NONE
-    if draft.answered(key_of("upload_trust")) != EACH_SITE:
-        columns.pop("server", None)
     features = columns.pop("features", None)
     columns = {role: None if name == _NONE else name for role, name in columns.items()}
     return {**({"columns": columns} if columns else {}),
@@ -139,13 +132,32 @@ def draw(task: str, header: Sequence[str], reading: Reading | None) -> None:
                     "the first start to the last end.")
     if TASKS[task].data is DataType.RECORDS:
         _features(task, header, now)
-    free = [name for name in header if reading is None or name not in reading.used
-            or name in now.get("covariates", [])]
-    if "covariates" in TASKS[task].roles and TASKS[task].features is None and free:
-        st.multiselect("Columns that may explain the curves", free, now["covariates"] if now else
-                       [], key=key_of(keys["covariates"]), format_func=shortened,
-                       max_selections=MAX_COVARIATES, placeholder="None chosen",
-                       help="Numbers, or yes and no, that stay the same along a curve.")
+    if reading is not None and not is_turned:
+        _optional(task, header, reading, now)
+
+
+def _optional(task: str, header: Sequence[str], reading: Reading, now: Mapping[str, Any]) -> None:
+    """Columns that a file may have besides: what explains curves, public groups, sites."""
+    keys, data = _keys(task), TASKS[task].data
+    free = [name for name in header if name not in reading.used]
+    chosen = {role: [name for name in ([now.get(role)] if role != "covariates" else now[role])
+                     if name] for role in ("covariates", "group", "server")}
+    if data is DataType.CURVES and (free or chosen["covariates"]):
+        st.multiselect("Columns that may explain the curves (optional)",
+                       [*chosen["covariates"], *free], chosen["covariates"],
+                       key=key_of(keys["covariates"]), format_func=shortened,
+                       max_selections=MAX_COVARIATES, placeholder="None",
+                       help="Numbers, or yes and no, that stay the same along a curve. The average "
+                       "does not use them.")
+    with st.container(horizontal=True):
+        if task == MEAN_FUNCTION.key or kind_of(task) is Counted.OUTCOMES:
+            _choice("Public groups to compare (optional)", [_NONE, *chosen["group"], *free],
+                    now.get("group", _NONE), keys["group"], "A column such as the arms of a trial. "
+                    "Choose it only if everybody may know who is in which group, and nobody is in "
+                    "two. Each group is then released on its own, and their budgets do not add.")
+        _choice("Sites that each add their own noise (optional)",
+                [_NONE, *chosen["server"], *free], now.get("server") or _NONE, keys["server"],
+                "For sites that trust nobody with their data. The result is less accurate.")
 
 
 def _choice(label: str, names: Sequence[str], default: str | None, key: str, why: str = "",
@@ -187,101 +199,20 @@ def check_features(task: str, reading: Reading) -> None:
     check_columns(task, [column.name for column in reading.features])
 
 
-def trust_and_groups(task: str, header: Sequence[str], reading: Reading, site_like: str) -> None:
-    """Ask who is trusted with the data, and for groups that everybody may know.
-
-    Nobody is asked where no column is left. Where one looks like one of sites the question who is
-    trusted has no answer at first.
-
-    Raises
-    ------
-    InputError
-        While that question has none.
-    """
-    group, site = reading.columns.get("group"), reading.columns.get("site")
-    taken = {*reading.used} - {column.name for column in (group, site) if column is not None}
-    free = [name for name in header if name not in taken]
-    if not free:
-        return
-    if task == MEAN_FUNCTION.key or kind_of(task) is Counted.OUTCOMES:
-        _choice("Public groups to compare (optional)", free,
-                None if group is None else group.name, _keys(task)["group"],
-                "A column such as the arms of a trial. Choose it only if everybody may know who is "
-                f"in which group, and nobody is in two. At most {MAX_GROUPS} groups.", "None")
-    likely = site_like if site_like in free else ""
-    trusted = st.radio("Who is trusted with the data?", [ONE_CENTRE, EACH_SITE],
-                       index=None if likely and not draft.is_example() else 0,
-                       key=key_of("upload_trust"), help="With one trusted centre noise is added "
-                       "once. Sites that trust nobody with their data each add noise of their own, "
-                       "which makes the result less accurate.")
-    if likely:
-        st.markdown(f":small[The column “{plain(shortened(likely))}” seems to name sites. It is "
-                    "used only if each site adds its own noise.]")
-    if trusted is None:
-        raise InputError("State who is trusted with the data.", field="trust",
-                         hint="Nothing is shown before that.")
-    if trusted == EACH_SITE:
-        _choice("The column that names the sites", free, likely or None, _keys(task)["server"])
-        if site is None:
-            raise InputError("Choose the column that names the sites.", field="trust")
-
-
-# -- times, and several lines of one person --------------------------------------------------------
-
-
-def with_times(task: str, reading: Reading) -> Reading:
-    """The reading with what times are counted from, and what becomes of several observations."""
-    time = reading.columns.get("time")
-    if time is not None and time.kind in (Kind.DATE, Kind.CLOCK) and "start" not in reading.columns:
-        counted = _counted_from(time.kind, time.counted, TASKS[task].data is DataType.READINGS)
-        reading = answered(reading, Option("", {"columns": {"time": {"from": counted}}}))
-    options = _several(task, reading)
-    if not options:
+def several(task: str, reading: Reading) -> Reading:
+    """The reading with what becomes of several lines or observations of one person."""
+    kind, is_wide = kind_of(task), reading.is_wide
+    if reading.frame.people == "columns" or not (
+            kind is DataType.CURVES or kind in (Counted.VALUES, Counted.LABELS)):
         return reading
-    several = st.selectbox("If one person has several lines" if reading.is_wide or kind_of(task) in
-                           (Counted.VALUES, Counted.LABELS) else
-                           "If one person has several observations at one time", [*options],
-                           index=[*options].index(reading.several)
-                           if reading.several in options else 0,
-                           format_func=options.__getitem__, key=key_of("upload_several"))
-    return answered(reading, Option("", {"several": several}))
-
-
-def _several(task: str, reading: Reading) -> dict[str, str]:
-    kind = kind_of(task)
-    if kind is DataType.CURVES and reading.frame.people == "rows":
-        keep = {} if reading.is_wide else {"keep": "keep all of them"}
-        return {**keep, "average": "average them", "refuse": "refuse the file"}
-    if kind in (Counted.VALUES, Counted.LABELS):
-        return {"refuse": "refuse the file", "average": "average them"}
-    return {}
-
-
-def _counted_from(kind: Kind, now: str, is_single: bool) -> str:
-    """What times are counted from, at first as it is proposed, and in which unit."""
-    offered = [_CALENDAR, _SINCE, _OF_DAY, _OF_FIRST] if kind is Kind.DATE else [_OF_DAY, _OF_FIRST]
-    offered = [each for each in offered if each != _OF_FIRST or not is_single]
-    unit, _, rest = now.partition(" ")
-    likely = (_OF_DAY if now.endswith(DAY) else _OF_FIRST if now.endswith(FIRST) else
-              _SINCE if "since" in rest else offered[0])
-    with st.container(horizontal=True, vertical_alignment="bottom"):
-        beginning = st.selectbox(
-            "Time is counted from", offered, index=offered.index(likely),
-            key=key_of("upload_beginning"), help="The time of day suits days that are to be laid "
-            "over each other. From the first observation is common where people enter a study on "
-            "different days. Either follows from a person’s own observations alone.")
-        if beginning == _CALENDAR:
-            return "calendar years"
-        units = UNITS[:3] if beginning == _OF_DAY else UNITS
-        default = "hours" if beginning == _OF_DAY else "days"
-        unit = st.selectbox("in", units, index=units.index(unit if unit in units else default),
-                            key=key_of(f"upload_unit_{beginning}"))
-        if beginning == _SINCE:
-            day = st.text_input("That day", rest.removeprefix("since ") if likely == _SINCE else "",
-                                key=key_of("upload_since"), max_chars=10,
-                                placeholder="e.g. 2024-01-31, the start of the study")
-            return f"{unit} since {day.strip()}" if day.strip() else "calendar years"
-    return f"{unit} {DAY}" if beginning == _OF_DAY else f"{unit} since {FIRST}"
+    keeps = kind is DataType.CURVES and not is_wide
+    options = {**({"keep": "keep all of them"} if keeps else {}), "average": "average them",
+               "refuse": "refuse the file"}
+    chosen = st.selectbox("If one person has several observations at one time" if keeps else
+                          "If one person has several lines", [*options],
+                          index=[*options].index(reading.several),
+                          format_func=options.__getitem__, key=key_of("upload_several"))
+    return answered(reading, Option("", {"several": chosen}))
 
 
 # -- in words --------------------------------------------------------------------------------------

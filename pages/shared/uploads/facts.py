@@ -6,7 +6,7 @@ Everything is empty at first, and nothing is filled from the file.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from functools import partial
 from typing import Any
 
@@ -18,24 +18,27 @@ from engine.core.lists import counted, shortened
 from engine.core.names import uncapital
 from engine.core.tasks import TASKS, DataType
 from engine.core.types import EventFacts, PublicFacts
-from engine.language.grammar import capital, span
+from engine.language.grammar import capital, conjunction, span
 from engine.numerics.counts.cells import Counted
-from engine.release.request import StatedFacts, stated_in
-from engine.sources import Source
+from engine.release import freezing
+from engine.release.ledger import Ledger
+from engine.release.request import StatedFacts, stated_in, stated_of
 from engine.uploads.bounds_library import public_bounds
 from engine.uploads.curves import CurveTable, Upload
 from engine.uploads.design import StatedDesign, StatedLaw, laws_for, numbers_in
 from engine.uploads.events import EventColumns, EventTable, UploadEvents, declare_events
 from engine.uploads.facts import REACHES, StatedCovariate, declare, declare_rows
-from engine.uploads.layout import Layout
+from engine.uploads.reading_of_files import Reading
+from engine.uploads.records import event_columns
 from engine.uploads.rows import RowTable, UploadRows
 from engine.uploads.units import in_words, same_unit, unit_in_name
 from pages.shared import components
 from pages.shared.frame import code_fold, layout
 from pages.shared.frame.controls import entered, message, plain, written
 from pages.shared.state import session
-from pages.shared.uploads import draft
-from pages.shared.uploads.tables import key_of
+from pages.shared.uploads import columns, draft, files
+from pages.shared.uploads.draft import Answer, Draft
+from pages.shared.uploads.files import key_of
 
 Bound = float | None
 Fields = tuple[tuple[str, str, str], ...]  # a field of `PublicFacts`, its label and an example
@@ -203,13 +206,19 @@ def own_data(task: str) -> Upload | UploadRows | UploadEvents | None:
                              field="causes", hint="State a text for each cause.")
         return people
     assert not isinstance(observations, EventTable)
-    return (Upload(curves=observations, declared=facts, groups=groups_in(current.reading),
+    return (Upload(curves=observations, declared=facts, groups=_groups_in(current.reading),
                    reading=current.reading)
             if isinstance(observations, CurveTable) else
             UploadRows(rows=observations, declared=facts, reading=current.reading))
 
 
-def show(upload: Source, task: str) -> None:
+def _groups_in(reading: Reading) -> tuple[str, ...]:
+    """The public groups that a reading names."""
+    group = reading.columns.get("group")
+    return () if group is None else tuple(dict.fromkeys(map(str, group.words.values())))
+
+
+def show(upload: Upload | UploadRows | UploadEvents, task: str) -> None:
     """Put the data on screen; δ goes back to the default for their number.
 
     Who adds the noise is, on *Decide* too, who was stated to be trusted: one centre has one site.
@@ -222,7 +231,7 @@ def show(upload: Source, task: str) -> None:
         Whose page shows them.
     """
     st.session_state[session.own_key(task)] = upload
-    code_fold.remember(task, upload)
+    code_fold.remember(task, files.name_of_file(), upload.reading)
     session.show_own(task, True)
     noise = NoisePlace.CENTRE if upload.sizes.n_servers == 1 else NoisePlace.SITES
     session.change(delta=None, noise_place=str(noise))

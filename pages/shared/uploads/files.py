@@ -5,20 +5,20 @@ Workers are ended beyond bounds of time and memory, and nothing of the bytes sta
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
 from typing import Any, TypeVar
 
 import streamlit as st
 
-from engine.core.errors import InputError
 from engine.core.identity import digest
 from engine.language.grammar import escape
 from engine.running.bounded import Bounds, Ended
 from engine.uploads.bounded import BOUNDS, too_much
 from engine.uploads.examples import Example
 from engine.uploads.limits import MAX_BYTES
+from engine.uploads.looking import sheets_of
 from engine.uploads.text import ENCODINGS
 from pages.shared.server.computing import computed
 from pages.shared.uploads import draft
@@ -127,24 +127,26 @@ def made(name: str, maker: Callable[..., Made], waiting: str, *choices: Any,
     return kept
 
 
-def cut(propose: Callable[[Mapping[str, str]], Made]) -> Made:
-    """What `propose` returns, with an encoding that is asked for where the file is in another.
+def frame() -> dict[str, str]:
+    """Encoding and sheet, as far as they were chosen."""
+    chosen = {name: draft.answered(key_of(f"upload_{name}")) for name in ("encoding", "sheet")}
+    return {name: str(choice) for name, choice in chosen.items() if choice}
+
+
+def frame_choices(encoding: str, sheet: str = "") -> None:
+    """Encoding of a text that is not the usual one, and the sheet of a workbook that has several.
 
     Raises
     ------
     InputError
-        Whatever it refuses.
+        If the workbook cannot be read.
     """
-    encoding = st.session_state.get(key_of("upload_encoding"), "")
-    is_asked = bool(encoding)  # a choice lasts only while it is on screen
-    try:
-        return propose({"encoding": encoding} if encoding else {})
-    except InputError as problem:
-        is_asked |= problem.field == "encoding"
-        raise
-    finally:
-        if is_asked:
-            st.selectbox("Encoding of the file", ENCODINGS, key=key_of("upload_encoding"))
+    if encoding not in ("", ENCODINGS[0]) or "encoding" in frame():
+        st.selectbox("Encoding of the file", ENCODINGS, key=key_of("upload_encoding"),
+                     index=ENCODINGS.index(encoding) if encoding in ENCODINGS else 0)
+    sheets = made("upload_sheets", sheets_of, "Reading the file …") if sheet else ()
+    if len(sheets) > 1:
+        st.selectbox("Sheet", sheets, key=key_of("upload_sheet"), index=sheets.index(sheet))
 
 
 def key_of(name: str) -> str:
