@@ -164,7 +164,10 @@ def _frozen(task: str) -> bool:
 
 
 def _preview(choice: Choice, cost: ReleaseCost | None) -> None:
-    """Budget and method, and what of a curve survives; nothing is spent."""
+    """What the file says to what was stated, budget and method, and what of a curve survives."""
+    if choice.file is not None and choice.file.facts.is_upload:
+        facts.after_freezing()
+        facts.say_changed(facts.declaration(choice.task).changed or ())
     cards.budget_and_method(choice)
     if cost is None:
         return

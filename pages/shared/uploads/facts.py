@@ -21,7 +21,9 @@ from engine.core.types import EventFacts, PublicFacts
 from engine.language.grammar import capital, conjunction, span
 from engine.numerics.counts.cells import Counted
 from engine.release import freezing
+from engine.release.freezing import Frozen
 from engine.release.ledger import Ledger
+from engine.release.plan import UNDECLARED, Declaration
 from engine.release.request import StatedFacts, stated_in, stated_of
 from engine.uploads.bounds_library import public_bounds
 from engine.uploads.curves import CurveTable, Upload
@@ -86,7 +88,7 @@ def bounds_step(task: str) -> bool:
     if current is None:
         return False
     st.session_state[_REFUSED] = False
-    _after_freezing()
+    after_freezing()
     counted = columns.kind_of(task)
     lead = _LEADS_OF_EVENTS[counted] if isinstance(counted, Counted) else _LEADS[data]
     st.markdown(_OF_EXAMPLE if draft.is_example() else lead)
@@ -112,9 +114,8 @@ def bounds_step(task: str) -> bool:
     draft.declare(facts)
     if (answer := draft.answer_of_file()) is not None:
         now = _stated(task, current.reading, facts)
-        _say_changed({*answer.frozen.changed,
-                      *(name for name in {*now, *answer.stated}
-                        if now.get(name) != answer.stated.get(name))})
+        say_changed({*answer.frozen.changed, *(name for name in {*now, *answer.stated}
+                                               if now.get(name) != answer.stated.get(name))})
     return True
 
 
@@ -136,7 +137,18 @@ def freeze(task: str) -> bool:
     assert source is not None
     draft.keep_answer(Answer(stated, frozen, source.doubts))
     show(source, task)
+    st.session_state[_declared(task)] = frozen
     return True
+
+
+def declaration(task: str) -> Declaration:
+    """What the card says of the facts of the data on screen: when they were stated, and changed."""
+    frozen: Frozen | None = st.session_state.get(_declared(task))
+    return UNDECLARED if frozen is None or not session.uploaded(task) else frozen.declaration()
+
+
+def _declared(task: str) -> str:
+    return f"{session.own_key(task)}_frozen"
 
 
 def _of_request(task: str, reading: Reading, facts: PublicFacts) -> dict[str, Any]:
@@ -147,8 +159,8 @@ def _stated(task: str, reading: Reading, facts: PublicFacts) -> dict[str, Any]:
     return freezing.flat(_of_request(task, reading, facts))
 
 
-def _after_freezing() -> None:
-    """What the file said to the facts as they were frozen, above the fields that state them."""
+def after_freezing() -> None:
+    """What the file said to the facts as they were frozen, for its holder."""
     answer = draft.answer_of_file()
     if answer is None:
         return
@@ -160,7 +172,7 @@ def _after_freezing() -> None:
                       "of the study.", ":material/rule:")
 
 
-def _say_changed(names: Collection[str]) -> None:
+def say_changed(names: Collection[str]) -> None:
     """Which facts the card will name as changed after looking."""
     if names:
         listed = conjunction([f"*{plain(_fact(name))}*" for name in sorted(names)])
@@ -231,6 +243,7 @@ def show(upload: Upload | UploadRows | UploadEvents, task: str) -> None:
         Whose page shows them.
     """
     st.session_state[session.own_key(task)] = upload
+    st.session_state.pop(_declared(task), None)
     code_fold.remember(task, files.name_of_file(), upload.reading)
     session.show_own(task, True)
     noise = NoisePlace.CENTRE if upload.sizes.n_servers == 1 else NoisePlace.SITES
