@@ -18,6 +18,8 @@ def title(facts: PublicFacts) -> str:
 def study_title(facts: PublicFacts, n_curves: int) -> str:
     """The heading of the figure: whose mean, of how many, and how it is released."""
     curve = f"{facts.curve} curve" if facts.curve else "curve"
+    if facts.is_proposed:
+        return f"A first look at the mean {curve} of {whole(n_curves)} {facts.people}"
     return (f"The mean {curve} of {whole(n_curves)} {facts.people}, released with differential "
             "privacy")
 

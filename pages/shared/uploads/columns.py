@@ -75,7 +75,7 @@ def stated(task: str) -> dict[str, Any]:
     proposed: Mapping[str, Any] = st.session_state.get("upload_defaults", {})
     chosen = {role: draft.answered(key_of(key)) for role, key in _keys(task).items()}
     columns = {role: name for role, name in chosen.items()
-               if name not in (None, [], proposed.get(role))}
+               if name not in (None, [], proposed.get(role) or _NONE)}
     if columns.get("id") == EVERY_ROW:
         columns["id"] = _NONE
     features = columns.pop("features", None)

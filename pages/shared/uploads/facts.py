@@ -248,7 +248,8 @@ def show(upload: Upload | UploadRows | UploadEvents, task: str) -> None:
     session.show_own(task, True)
     noise = NoisePlace.CENTRE if upload.sizes.n_servers == 1 else NoisePlace.SITES
     session.change(delta=None, noise_place=str(noise))
-    components.arrive()
+    if st.session_state.page == session.LAB:  # whose strip stands above its pictures
+        components.arrive()
 
 
 # -- of curves and of records ---------------------------------------------------------------------

@@ -145,20 +145,20 @@ def _show(request: DialogRequest) -> None:
 
 def remarks(upload: Source) -> None:
     """What the holder of a file should know of it; nothing beside data that are not one's own."""
-    if not isinstance(upload, UploadedData):
-        return
-    if upload.facts.is_proposed:
-        _first_look(upload)
+    if not isinstance(upload, UploadedData) or upload.facts.is_proposed:
         return
     doubts = [f"{capital(doubt)}." for doubt in upload.doubts]
     layout.warned([*doubts, *upload.remarks()], "**About your file, visible only to you**",
                   ":material/rule:")
 
 
-def _first_look(upload: UploadedData[Any]) -> None:
+def first_look(task: str) -> None:
     """What of the picture comes from the file, and the way to state it instead."""
+    upload = session.upload_of(task)
+    if upload is None or not upload.facts.is_proposed or not session.uploaded(task):
+        return
     with st.container(horizontal=True, vertical_alignment="center"):
-        st.markdown(f":material/visibility_lock: **{tags.FOR_YOUR_EYES}.** "
+        st.markdown(f":orange-badge[:material/visibility_lock: {tags.FOR_YOUR_EYES}] "
                     f"{plain(from_file(upload.facts))}.", width="stretch")
         st.button("State public bounds", key="state_bounds", on_click=open_dialog,
                   icon=":material/edit:", type="tertiary", help="Then the data can be published, "
