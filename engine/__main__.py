@@ -17,6 +17,7 @@ from engine.commands import (
     coverage,
     exhibit,
     listing,
+    look,
     plan,
     release,
     run,
@@ -28,7 +29,7 @@ from engine.core.errors import InputError
 _ENGINE = Path(__file__).parent
 _FAULT = 70  # as in sysexits.h
 _LONGEST = 1000  # characters of a complaint about the words of a command
-_COMMANDS = (listing, run, plan, audit, coverage, exhibit, ask, cards, show, release, sites)
+_COMMANDS = (listing, run, plan, audit, coverage, exhibit, ask, cards, show, look, release, sites)
 
 
 def main(arguments: list[str] | None = None, further: Sequence[Any] = ()) -> int:

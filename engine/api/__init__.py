@@ -18,7 +18,15 @@ Examples
 """
 
 from engine import __version__
-from engine.api.data import mechanism, mechanisms, read_curves, simulate, source, sources
+from engine.api.data import (
+    mechanism,
+    mechanisms,
+    read_curves,
+    read_survival,
+    simulate,
+    source,
+    sources,
+)
 from engine.api.display import figure, frame
 from engine.api.release import (
     ask,
@@ -44,6 +52,6 @@ __all__ = [
     "Budget", "Covariate", "CurveData", "InputError", "Ledger", "PublicFacts", "__version__",
     "ask", "attack", "audit", "exhibit", "exhibits", "figure", "frame", "guarantee", "mechanism",
     "mechanisms", "odds", "opendp_measurement", "plan", "preview", "quote", "read_card",
-    "read_curves", "read_scenario", "release", "release_again", "run_scenario", "save", "schema",
-    "simulate", "simulate_release", "source", "sources",
+    "read_curves", "read_scenario", "read_survival", "release", "release_again", "run_scenario",
+    "save", "schema", "simulate", "simulate_release", "source", "sources",
 ]

@@ -9,43 +9,56 @@ from typing import Any
 import pandas as pd
 
 from engine.core.entrance import bytes_of
+from engine.core.errors import InputError
 from engine.core.plain import record
 from engine.core.random_streams import DATA_STREAM, generator
 from engine.core.registry import Registry
+from engine.core.tasks import DataType
 from engine.core.types import Covariate, Data
 from engine.mechanisms import Mechanism
 from engine.mechanisms import mechanisms as _mechanisms
+from engine.numerics.counts.cells import Counted
 from engine.sources import Source
 from engine.sources import sources as _sources
-from engine.uploads import curves as uploaded
-from engine.uploads.bounded import read_file
+from engine.uploads.bounded import read_people
+from engine.uploads.curves import Upload
 from engine.uploads.design import StatedDesign
+from engine.uploads.events import UploadEvents, declare_events
 from engine.uploads.facts import declare
-from engine.uploads.layout import suggest_layout
 from engine.uploads.limits import MAX_BYTES
 from engine.uploads.misfits import check_named_units
+from engine.uploads.people import People, read_frame
+from engine.uploads.proposal import propose
+from engine.uploads.reading_of_files import Reading
+from engine.uploads.records import curves_of, event_columns, events_of
 
 Ends = tuple[float, float]
 
 
 def read_curves(data: str | Path | pd.DataFrame, columns: Mapping[str, Any] | None = None, *,
-                values: Ends, times: Ends, origin: str, design: Mapping[str, Any] | StatedDesign,
+                reading: Reading | Mapping[str, Any] | None = None, values: Ends, times: Ends,
+                origin: str, design: Mapping[str, Any] | StatedDesign,
                 observations: int | None = None, symmetric: bool = False,
                 several: str | None = None, covariates: Sequence[Covariate] = (), **words: Any
                 ) -> Source[Any]:
     r"""Curves of one's own, with the facts that are stated about them.
 
     Bounds and the design come from outside the data: what is taken from the data is not public, and
-    nothing that is computed with it is protected.
+    nothing that is computed with it is protected. The same holds for how each cell is read: with
+    `reading` it is stated, and the curves may be published; without it is guessed by looking at all
+    of the data, and they may be looked at alone.
 
     Parameters
     ----------
     data : path or pandas.DataFrame
         CSV, TSV or XLSX, or a table: a row for each observation, or a row or a column for each
-        curve.
+        curve. Numbers and moments of a data frame are taken as they are, whatever the reading says
+        of their kind; all other columns need their entry in it.
     columns : mapping, optional
-        Names of columns by their roles: "id", "time", "value", "server" (the site), "covariates".
-        What is left out is recognised by its name.
+        For looking: names of columns by their roles, "id", "time", "value", "server" (the site),
+        "covariates". What is left out is recognised by its name.
+    reading : Reading or mapping, optional
+        How the data are read, as `propose` writes it and a person has checked it.
     values, times : (low, high)
         Bounds of the observations and of their times, in the units of the data. Observations
         outside are moved to the nearer end.
@@ -59,8 +72,7 @@ def read_curves(data: str | Path | pd.DataFrame, columns: Mapping[str, Any] | No
     symmetric : bool
         Whether people are spread about their mean without skew.
     several : "average" or "keep", optional
-        Whether several rows of one person, where a row is a curve, are averaged to one curve (as
-        usual), or protected one by one; see `engine.uploads.curves.read_curves`.
+        For looking: what becomes of several observations of one person at one time.
     covariates : sequence of Covariate
         Names and ranges of columns that may explain the curves.
     words
@@ -75,28 +87,107 @@ def read_curves(data: str | Path | pd.DataFrame, columns: Mapping[str, Any] | No
     Raises
     ------
     InputError
-        If the file cannot be read, or a fact is missing or cannot be.
+        If the data cannot be read so, or a fact is missing or cannot be.
 
     Examples
     --------
     >>> heights = pd.DataFrame({"child": [1, 1, 2, 2], "age": [2, 6, 2, 6],
     ...                         "height": [86, 115, 84, 112]})
-    >>> curves = read_curves(heights, {"id": "child", "time": "age", "value": "height"},
-    ...                      values=(60, 210), times=(2, 18), origin="growth chart",
-    ...                      design={"law": "common", "times": [2, 6]}, value_unit="cm")
+    >>> curves = read_curves(heights, reading={
+    ...     "frame": {"header": ["child", "age", "height"]}, "person": {"column": "child"},
+    ...     "columns": {"time": {"name": "age"}, "value": {"name": "height"}}},
+    ...     values=(60, 210), times=(2, 18), origin="growth chart",
+    ...     design={"law": "common", "times": [2, 6]}, value_unit="cm")
     >>> curves.sizes.n_curves, curves.facts.value_half_width
     (2, 75.0)
     """
-    content = (data.to_csv(index=False).encode() if isinstance(data, pd.DataFrame)
-               else bytes_of(str(data), MAX_BYTES))
-    table = read_file(content)
-    curves = uploaded.read_curves(table, suggest_layout(table, columns), several)
+    asked = {"columns": columns, "several": several}
+    people = _people(data, reading, DataType.CURVES, asked)
+    curves = curves_of(people)
     stated = design if isinstance(design, StatedDesign) else record(StatedDesign, design, "design")
     facts = declare(*values, *times, origin, covariates, design=stated, observations=observations,
                     symmetric=symmetric, **words)
     check_named_units([(curves.time_column, facts.time_unit),
                        (curves.value_column, facts.value_unit)])
-    return uploaded.Upload(curves=curves, declared=facts)
+    return Upload(curves=curves, declared=facts,
+                  reading=None if reading is None else people.reading)
+
+
+def read_survival(data: str | Path | pd.DataFrame, columns: Mapping[str, str] | None = None, *,
+                  reading: Reading | Mapping[str, Any] | None = None, follow_up: float,
+                  origin: str, events: Sequence[str] = (), groups: Sequence[str] = (),
+                  edges: Sequence[float] = (), group_sizes: Sequence[int] = (), **words: Any
+                  ) -> Source[Any]:
+    r"""Times of one's own until an event, with the facts that are stated about them.
+
+    Parameters
+    ----------
+    data : path or pandas.DataFrame
+        CSV, TSV or XLSX, or a table, with a row for each person or intervals one after the other.
+    columns : mapping, optional
+        For looking: names of columns by their roles, "id", "start", "time", "status", "group",
+        "server" (the site).
+    reading : Reading or mapping, optional
+        How the data are read, as for `read_curves`; the words of its status say which texts are
+        events. What it lacks, `release` refuses.
+    follow_up : float
+        The planned follow-up, in the unit of the times: longer times count as event-free until
+        then.
+    origin : str
+        The public source of the follow-up, such as the protocol.
+    events, groups : sequence of str, optional
+        For looking: the texts of the status that are events, and both groups.
+    edges : sequence of float, optional
+        Those of intervals that are not equally wide.
+    group_sizes : sequence of int, optional
+        Of both groups, where they are public.
+    words
+        Names and units: `time_name`, `time_unit`, `person`, `people`.
+
+    Returns
+    -------
+    Source
+        With its public `facts` and `sizes`.
+
+    Raises
+    ------
+    InputError
+        If the data cannot be read so, or a fact is missing or cannot be.
+
+    Examples
+    --------
+    >>> patients = pd.DataFrame({"days": [12, 30], "end": ["death", "alive"]})
+    >>> survival = read_survival(patients, reading={
+    ...     "frame": {"header": ["days", "end"]}, "person": {"rows": True},
+    ...     "columns": {"time": {"name": "days"}, "status": {
+    ...         "name": "end", "kind": "word", "words": {"death": "death"}, "other": "censored"}}},
+    ...     follow_up=365, origin="the protocol", time_unit="days")
+    >>> survival.sizes.n_curves, survival.facts.causes
+    (2, ('death',))
+    """
+    asked = {"columns": columns, "events": [*events], "groups": [*groups]}
+    people = _people(data, reading, Counted.OUTCOMES, asked)
+    facts = declare_events(0.0, follow_up, origin, event_columns(people.reading, Counted.OUTCOMES),
+                           edges, group_sizes, **words)
+    return UploadEvents(events=events_of(people, Counted.OUTCOMES), declared=facts,
+                        reading=None if reading is None else people.reading)
+
+
+def _people(data: str | Path | pd.DataFrame, reading: Reading | Mapping[str, Any] | None,
+            kind: DataType | Counted, asked: Mapping[str, Any]) -> People:
+    """Read data by a stated reading; or, for looking, by what all of them make likely."""
+    stated = {name: value for name, value in asked.items() if value}
+    if reading is not None:
+        if stated:
+            raise InputError(f"“{next(iter(stated))}” is for looking; the reading says it.",
+                             field=next(iter(stated)), hint="Leave it out.")
+        complete = reading if isinstance(reading, Reading) else Reading.of(dict(reading))
+        if isinstance(data, pd.DataFrame):
+            return read_frame(data, complete)
+        return read_people(bytes_of(str(data), MAX_BYTES), complete)
+    content = (data.to_csv(index=False).encode() if isinstance(data, pd.DataFrame)
+               else bytes_of(str(data), MAX_BYTES))
+    return read_people(content, propose(content, data=kind, stated=stated).likely)
 
 
 def source(key: str, **parameters: Any) -> Source[Any]:

@@ -10,7 +10,6 @@ from typing import Any
 
 from engine.answers.card import comparison
 from engine.core.errors import InputError
-from engine.core.lists import shortened
 from engine.core.tasks import DataType
 from engine.core.types import Budget, Data
 from engine.language.grammar import capital, plain_text
@@ -125,9 +124,6 @@ def command(options: argparse.Namespace) -> int:
         return _about_file(requests[0].source)
     declared = (Declaration(contact=options.contact) if frozen is None else
                 frozen.declaration(contact=options.contact))
-    if requests[0].site_like:
-        print(f"“{shortened(requests[0].site_like)}” may name sites, and is not used: name it as "
-              "“server” in “columns” if each site adds its own noise.")
     if len(requests) == 1:
         return _single(options, ledger, requests[0], options.name or requests[0].name, options.out,
                        declared)

@@ -25,7 +25,6 @@ from engine.sites.plan import SitePlan, shared_by_all, study_of
 from engine.sites.protocol import Protocol, Turn
 from engine.sites.signing import Key, Scheme
 from engine.sites.site import People, Site, check_key, check_signed_off, source_of
-from engine.uploads.bounded import read_file
 from engine.uploads.limits import MAX_BYTES
 
 _WAIT = 3600.0  # seconds between two lines that say who is waited for
@@ -176,7 +175,7 @@ def _centre(options: argparse.Namespace) -> int:
 
 def _opened(options: argparse.Namespace, plan: SitePlan, index: int, key: Key) -> Site:
     """The site with its file and its ledger."""
-    source = source_of(plan, index, read_file(entrance.bytes_of(options.file, MAX_BYTES)))
+    source = source_of(plan, index, entrance.bytes_of(options.file, MAX_BYTES))
     ledger = Ledger(options.ledger, options.witness)
     same = None if options.people is None else options.people == "same"
     before, known = ledger.odometer(content_of(source)), ledger.known(

@@ -20,15 +20,21 @@ from engine.core.identity import INSTALLED_IN
 from engine.core.registry import Parameterised
 from engine.core.types import Data
 from engine.exports.outcome_rows import as_csv, provenance
+from engine.numerics.counts.cells import Counted
 from engine.privacy.amplification import ONE
 from engine.questions import Question, ask, here_document
 from engine.simulation.experiments import blocks, gather, run_block
 from engine.simulation.scenario import Scenario, to_plain
 from engine.topics.regression.answer import Network
 from engine.topics.sites.site_table import SiteRow, rows_with
+from engine.uploads.curves import Upload
+from engine.uploads.events import UploadEvents
 from engine.uploads.own_file import OwnFile
+from engine.uploads.people import read
+from engine.uploads.reading_of_files import Reading
+from engine.uploads.records import curves_of, events_of, rows_of
+from engine.uploads.rows import UploadRows
 from engine.uploads.source import UploadedData
-from engine.uploads.tables import read_table
 
 _WIDTH = 92
 _FOLDER = (f"It needs the package privacy-curves {__version__}." if INSTALLED_IN else
@@ -232,18 +238,28 @@ class _Script:
         if self._file is None:
             raise ValueError("how the file was read is not known")
         file, kind = self._file, type(source)
-        name, several = kind.read_as, f", {_text(file.several)}" if kind.takes_several else ""
+        name = kind.read_as
         self._imports["pathlib"] = {"Path"}
         self.line(f"FILE = {_text(file.name)}  # your own file, in this folder")
-        self.line(f"table = {self.name(read_table)}(Path(FILE).read_bytes(), "
-                  f"{_text(file.encoding)}, {self.written(file.sheet)})")
-        self.line(f"layout = {self.written(file.layout)}")
-        self.line(f"{name} = {self.name(kind.reader)}(table, layout{several})")
+        self.line(f"reading = {self.name(Reading)}.of({self.written(file.reading.to_plain())})")
+        self.line(f"people = {self.name(read)}(Path(FILE).read_bytes(), reading)")
+        self.line(f"{name} = {self._records(source)}")
         if source.declared.group is not None:
             self.line(f"{name} = {name}.of_group({_text(source.declared.group.name)})")
         self.line(f"facts = {self.written(source.declared)}  # as you stated them")
         groups = f", groups={self.written(source.group_names)}" if source.group_names else ""
-        self.line(f"source = {self.name(kind)}({name}={name}, declared=facts{groups})")
+        confirmed = ", reading=reading" if source.reading is not None else ""
+        self.line(f"source = {self.name(kind)}({name}={name}, declared=facts{groups}{confirmed})")
+
+    def _records(self, source: UploadedData[Data]) -> str:
+        """The call that makes records of people."""
+        if isinstance(source, UploadEvents):
+            counted = source.events.counted
+            return f"{self.name(events_of)}(people, {self.name(Counted)}.{counted.name})"
+        if isinstance(source, UploadRows):
+            return f"{self.name(rows_of)}(people)"
+        is_single = isinstance(source, Upload) and source.is_single
+        return f"{self.name(curves_of)}(people{', single=True' * is_single})"
 
     def name(self, of: Any) -> str:
         """The name of a class or function, which is imported."""

@@ -49,6 +49,8 @@ from engine.noise.shares import LOWER_DELTA, LatticeShares, Shares
 from engine.privacy import accounting, transcript
 from engine.release.books import sum_up
 from engine.sources import Source
+from engine.uploads.reading_of_files import Reading
+from engine.uploads.source import UploadedData
 
 _MATRIX = 4  # dimensions of messages that are symmetric matrices
 _SAME = 1e-6  # a certified ε this close below the asked one is charged as the asked one
@@ -696,12 +698,23 @@ def publishable_data(source: Source[Data]) -> Data:
     if not facts.origin.strip():
         raise InputError("Say where the bounds come from.", field="origin",
                          hint="A growth chart, a manual or a law; never these curves.")
+    if isinstance(source, UploadedData):
+        _check_reading(source.reading)
     data: Data = source.draw(1, generator(0, DATA_STREAM, 0))
     if facts.is_upload and data.public.lengths:
         raise InputError("State how many observations each curve was planned to have.",
                          field="observations_per_curve",
                          hint="How many single curves have is private.")
     return data
+
+
+def _check_reading(reading: Reading | None) -> None:
+    """Refuse data whose file was read for looking: one person's cells may have decided how."""
+    if reading is None:
+        raise InputError("Nobody has stated how this file is read.", field="reading",
+                         hint="Confirm on Publish how it is read, or state the “reading”: "
+                         "“python -m engine propose FILE” writes what is likely, to be checked.")
+    reading.complete()
 
 
 # -- messages as vectors --------------------------------------------------------------------------

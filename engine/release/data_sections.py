@@ -1,92 +1,60 @@
 """What a request says of a file: the "data" of curves, of records, and of people with one time.
 
-`engine.release.request` describes them. A section reads a file with what is stated of it, and
-writes the same again.
+`engine.release.request` describes them. A section makes records of people that a file was read to,
+with what is stated of them, and writes the same again.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from typing import Any, ClassVar
 
 from engine.core.errors import InputError, brief
-from engine.core.lists import listed
 from engine.core.plain import checked_object
 from engine.core.tasks import DataType, Task
 from engine.core.types import Data, EventFacts, PublicFacts
 from engine.numerics.counts.cells import Counted
-from engine.uploads.columns import refuse_unused_ids
-from engine.uploads.conversions import Dates
-from engine.uploads.curves import Upload, read_curves
+from engine.uploads.curves import Upload
 from engine.uploads.design import StatedDesign
-from engine.uploads.events import (
-    OR,
-    EventColumns,
-    UploadEvents,
-    counted_for,
-    declare_events,
-    read_events,
-    suggest_columns,
-)
+from engine.uploads.events import UploadEvents, counted_for, declare_events
 from engine.uploads.facts import StatedCovariate, declare, declare_rows
-from engine.uploads.layout import Layout, suggest_layout
 from engine.uploads.misfits import check_named_units
-from engine.uploads.own_file import OwnFile
-from engine.uploads.rows import UploadRows, read_rows
+from engine.uploads.people import People
+from engine.uploads.reading_of_files import Reading
+from engine.uploads.records import curves_of, event_columns, events_of, rows_of
+from engine.uploads.rows import UploadRows
 from engine.uploads.source import UploadedData
-from engine.uploads.tables import Table
 
 ENDS = ("value_low", "value_high", "time_low", "time_high")
 WORDS = ("value_name", "value_unit", "time_name", "time_unit", "person", "people", "curve")
 _DESIGN = ("law", "times", "gap", "window", "heights")
 FACTS = (*ENDS, *WORDS, "origin", "covariates", "periodic", "design", "observations_per_curve",
           "symmetric", "reading_sd", "two_classes")
-_ROLES = ("id", "time", "value", "server", "covariates", "group")
-_OF_EVENTS = ("time", "start", "status", "group", "id", "server")
-_OF_DATES = ("day_first", "since", "from_first", "of_day", "elapsed")
+LOOKING = ("columns", "several", "day_first", "since", "from_first", "of_day", "elapsed", "events",
+           "groups")  # keys by which a file is proposed to be read, and not published
 _EVENT_FACTS = ("time_low", "time_high", "time_name", "time_unit", "person", "people", "origin")
 _UNSTATED = PublicFacts()
 
 
 class DataSection:
-    """The "data" of a request, for one kind of data.
+    """The "data" of a request, for one kind of data."""
 
-    Attributes
-    ----------
-    keys : tuple of str
-        What can be said of such data, besides their file.
-    has_groups : bool
-        Whether groups of the file can be published one by one.
-    """
+    keys: ClassVar[tuple[str, ...]]  # what can be said of such data, besides file and reading
+    has_groups: ClassVar[bool] = False  # True where groups of a file can be published one by one
 
-    keys: ClassVar[tuple[str, ...]]
-    has_groups: ClassVar[bool] = False
-
-    def upload(self, table: Table, data: Mapping[str, Any], task: Task,
+    def upload(self, people: People, data: Mapping[str, Any], task: Task,
                facts: PublicFacts | None = None) -> UploadedData[Data]:
-        """The data of a table.
-
-        Parameters
-        ----------
-        table : Table
-            That was read.
-        data : mapping
-            How its columns are read, and what is stated of them.
-        task : Task
-            That the data are for.
-        facts : PublicFacts, optional
-            Facts that hold in place of those in `data`.
+        """Return the data of people, with facts that hold in place of those in `data` if given.
 
         Raises
         ------
         InputError
-            If the table cannot be read so, or a fact is missing.
+            If the lines of somebody do not make such a record, or a fact is missing.
         """
         raise NotImplementedError
 
-    def facts(self, data: Mapping[str, Any], task: Task) -> PublicFacts:
-        """What is stated of data, before any file is looked at.
+    def facts(self, data: Mapping[str, Any], reading: Reading, task: Task) -> PublicFacts:
+        """Return what is stated of data, before any file is looked at.
 
         Raises
         ------
@@ -96,120 +64,72 @@ class DataSection:
         raise NotImplementedError
 
     def of_facts(self, facts: Any, task: Task) -> dict[str, Any]:
-        """What was stated of a file; nothing of how it was read."""
-        raise NotImplementedError
-
-    def of_file(self, facts: Any, file: OwnFile) -> dict[str, Any]:
-        """What was stated of a file, and how it was read."""
+        """Write what was stated of a file; nothing of how it was read."""
         raise NotImplementedError
 
 
 class CurveSection(DataSection):
     """Curves, or single observations around one curve."""
 
-    keys = ("columns", "several", *_OF_DATES, "facts")
+    keys = ("facts",)
     has_groups = True
 
-    def upload(self, table: Table, data: Mapping[str, Any], task: Task,
+    def upload(self, people: People, data: Mapping[str, Any], task: Task,
                facts: PublicFacts | None = None) -> Upload:
-        layout = suggest_layout(replace(table, dates=_dates(data)),
-                                columns_of(data.get("columns", {})), data=task.data)
-        curves = read_curves(table, layout, data.get("several"))
-        stated = facts or _curve_facts(data, task.data, layout)
+        curves = curves_of(people, single=task.data is DataType.READINGS)
+        stated = facts or _curve_facts(data, task.data, curves.header_times)
         check_named_units([(curves.time_column, stated.time_unit),
                            (curves.value_column, stated.value_unit)])
-        return Upload(curves=curves, declared=stated)
+        return Upload(curves=curves, declared=stated, reading=people.reading)
 
-    def facts(self, data: Mapping[str, Any], task: Task) -> PublicFacts:
-        _refuse_groups(data)
-        return _curve_facts(data, task.data)
+    def facts(self, data: Mapping[str, Any], reading: Reading, task: Task) -> PublicFacts:
+        _refuse_groups(reading)
+        return _curve_facts(data, task.data, tuple(time for _, time in reading.at))
 
     def of_facts(self, facts: PublicFacts, task: Task) -> dict[str, Any]:
-        return {**_group_to_plain(facts), "facts": facts_to_plain(facts)}
-
-    def of_file(self, facts: PublicFacts, file: OwnFile) -> dict[str, Any]:
-        layout = file.layout
-        roles = _ROLES if facts.group is not None else _ROLES[:-1]
-        columns = {name: value for name in roles if (value := getattr(layout, name))}
-        return {"file": file.name, "columns": columns, "several": file.several,
-                **_dates_to_plain(layout.dates), **_group_to_plain(facts),
-                "facts": facts_to_plain(facts)}
+        group = {} if facts.group is None else {"group": facts.group.name}
+        return {**group, "facts": facts_to_plain(facts)}
 
 
 class RecordSection(DataSection):
     """Rows of numbers, and what is predicted of them where it is."""
 
-    keys = ("features", "columns", "facts")
+    keys = ("features", "facts")
 
-    def upload(self, table: Table, data: Mapping[str, Any], task: Task,
+    def upload(self, people: People, data: Mapping[str, Any], task: Task,
                facts: PublicFacts | None = None) -> UploadRows:
-        columns = columns_of(data.get("columns", {}))
-        if "group" in columns:
+        if "group" in people.reading.columns:
             raise InputError(f"A {task.label.lower()} of each group is not published.",
                              field="group", hint="Make a file of each group.")
-        stated = [feature._replace(name=table.find(feature.name))
-                  for feature in features_of(data, "features")]
-        has_response = "value" in task.roles
-        name = table.find(columns["value"]) if has_response and columns.get("value") else None
-        layout = Layout(columns.get("id"), server=columns.get("server"), data=DataType.RECORDS,
-                        covariates=tuple(feature.name for feature in stated), value=name)
-        rows = read_rows(table, layout)
-        if not layout.id:
-            refuse_unused_ids(table, layout.unused(table))
-        return UploadRows(rows=rows, declared=facts or _record_facts(stated, data, task, name))
+        return UploadRows(rows=rows_of(people), reading=people.reading, declared=facts or
+                          _record_facts(data, task, _response(people.reading, task)))
 
-    def facts(self, data: Mapping[str, Any], task: Task) -> PublicFacts:
-        _refuse_groups(data)
-        return _record_facts(features_of(data, "features"), data, task,
-                             columns_of(data.get("columns", {})).get("value"))
+    def facts(self, data: Mapping[str, Any], reading: Reading, task: Task) -> PublicFacts:
+        _refuse_groups(reading)
+        return _record_facts(data, task, _response(reading, task))
 
     def of_facts(self, facts: PublicFacts, task: Task) -> dict[str, Any]:
-        response = facts.value_name if "value" in task.roles else None
-        return {"features": _listed_covariates(facts),
-                **({"columns": {"value": response}} if response else {}),
-                "facts": _record_facts_to_plain(facts, Layout(value=response))}
-
-    def of_file(self, facts: PublicFacts, file: OwnFile) -> dict[str, Any]:
-        layout = file.layout
-        assert isinstance(layout, Layout)
-        columns = {name: value for name in ("id", "server", "value")
-                   if (value := getattr(layout, name))}
-        return {"file": file.name, "features": _listed_covariates(facts), "columns": columns,
-                "facts": _record_facts_to_plain(facts, layout)}
+        return {"features": _listed_covariates(facts), "facts": _record_facts_to_plain(facts, task)}
 
 
 class EventSection(DataSection):
     """People with one time each, values, or scores with a label."""
 
-    keys = ("columns", "events", "groups", "group_sizes", "edges", "day_first", "facts")
+    keys = ("group_sizes", "edges", "facts")
 
-    def upload(self, table: Table, data: Mapping[str, Any], task: Task,
+    def upload(self, people: People, data: Mapping[str, Any], task: Task,
                facts: PublicFacts | None = None) -> UploadEvents:
-        columns = _event_columns(data, task, table)
-        events = read_events(table, columns)
-        if not columns.id:
-            refuse_unused_ids(table, columns.unused(table))
-        return UploadEvents(
-            events=events,
-            declared=facts if isinstance(facts, EventFacts) else _event_facts(data, columns))
+        events = events_of(people, counted_for(task.key))
+        return UploadEvents(events=events, reading=people.reading, declared=(
+            facts if isinstance(facts, EventFacts) else _event_facts(data, people.reading, task)))
 
-    def facts(self, data: Mapping[str, Any], task: Task) -> PublicFacts:
-        return _event_facts(data, _event_columns(data, task))
+    def facts(self, data: Mapping[str, Any], reading: Reading, task: Task) -> PublicFacts:
+        return _event_facts(data, reading, task)
 
     def of_facts(self, facts: EventFacts, task: Task) -> dict[str, Any]:
-        counted = counted_for(task.key)
-        texts = facts.causes[0].split(OR) if counted is Counted.LABELS else facts.causes
-        return {**({} if counted is Counted.VALUES else {"events": list(texts)}),
-                **_event_facts_to_plain(facts, facts.groups)}
-
-    def of_file(self, facts: EventFacts, file: OwnFile) -> dict[str, Any]:
-        columns = file.layout
-        assert isinstance(columns, EventColumns)
-        roles = {role: value for role in _OF_EVENTS if (value := getattr(columns, role))}
-        events = {"events": list(columns.events)} if columns.events else {}
-        order = {} if columns.dates.day_first is None else {"day_first": columns.dates.day_first}
-        return {"file": file.name, "columns": roles, **events, **order,
-                **_event_facts_to_plain(facts, columns.groups)}
+        lists = {"group_sizes": facts.group_sizes, "edges": facts.edges}
+        return {**{name: list(value) for name, value in lists.items() if value},
+                "facts": {name: getattr(facts, name) for name in _EVENT_FACTS}}
 
 
 _CURVES = CurveSection()
@@ -218,8 +138,8 @@ SECTIONS: Mapping[DataType, DataSection] = {
     DataType.EVENTS: EventSection()}
 
 
-def _refuse_groups(data: Mapping[str, Any]) -> None:
-    if "group" in columns_of(data.get("columns", {})):
+def _refuse_groups(reading: Reading) -> None:
+    if "group" in reading.columns:
         raise InputError("Everybody in the files is published together; a column of groups is not "
                          "read.", field="group", hint="Make a plan for each group.")
 
@@ -227,93 +147,75 @@ def _refuse_groups(data: Mapping[str, Any]) -> None:
 # -- what is read ---------------------------------------------------------------------------------
 
 
-def _curve_facts(data: Mapping[str, Any], kind: DataType, layout: Layout | None = None
-                 ) -> PublicFacts:
+def reading_in(data: Mapping[str, Any]) -> Reading:
+    """Return the complete reading that a request states.
+
+    Raises
+    ------
+    InputError
+        If there is none, asking for it, or for its first gap.
+    """
+    if "reading" not in data:
+        stated = [key for key in LOOKING if key in data]
+        raise InputError(
+            f"“{stated[0]}” is for looking at a file; what is published needs the “reading”, which "
+            "says of every cell how it is read." if stated else
+            "The request does not say how its file is read.", field="reading",
+            hint="“python -m engine propose FILE -o reading.json” writes what is likely: check it, "
+            "fill its gaps, and state it as “reading” in “data”.")
+    return Reading.of(data["reading"]).complete()
+
+
+def _curve_facts(data: Mapping[str, Any], kind: DataType, times: Sequence[float]) -> PublicFacts:
     facts = checked_object(data.get("facts", {}), "facts", FACTS)
     words: dict[str, Any] = {key: str(facts[key]) for key in WORDS if key in facts}
     low, high, first, last = (number_in(facts, name) for name in ENDS)
     return declare(
         low, high, first, last, str(facts.get("origin", "")), features_of(facts, "covariates"),
-        periodic=facts.get("periodic") is True, design=design_of(facts, layout),
+        periodic=facts.get("periodic") is True, design=design_of(facts, times),
         observations=number_in(facts, "observations_per_curve"),
         symmetric=facts.get("symmetric") is True, single=kind is DataType.READINGS,
         reading_sd=number_in(facts, "reading_sd"), **words)
 
 
-def _record_facts(features: list[StatedCovariate], data: Mapping[str, Any], task: Task,
-                  response: str | None) -> PublicFacts:
-    """What is stated of records; `response` is the column of what is predicted, if any is."""
+def _response(reading: Reading, task: Task) -> str | None:
+    """Return the column of what is predicted, if anything is."""
+    if "value" not in task.roles or "value" not in reading.columns:
+        return None
+    return reading.columns["value"].name
+
+
+def _record_facts(data: Mapping[str, Any], task: Task, response: str | None) -> PublicFacts:
+    """Return what is stated of records, and of what is predicted."""
     facts = checked_object(data.get("facts", {}), "facts", FACTS)
     words: dict[str, Any] = {key: str(facts[key]) for key in ("person", "people") if key in facts}
     predicted = None if response is None else StatedCovariate(
         response, number_in(facts, "value_low"), number_in(facts, "value_high"),
         str(facts.get("value_unit", "")))
-    return declare_rows(task.key, features, str(facts.get("origin", "")), predicted,
-                        two_classes=facts.get("two_classes") is True, **words)
+    return declare_rows(task.key, features_of(data, "features"), str(facts.get("origin", "")),
+                        predicted, two_classes=facts.get("two_classes") is True, **words)
 
 
-def _event_columns(data: Mapping[str, Any], task: Task, table: Table | None = None
-                   ) -> EventColumns:
-    """Which columns hold people with one time each, and what their texts mean.
-
-    Where the request names none, as one that was saved with a release, those of a table that have
-    usual names.
-    """
+def _event_facts(data: Mapping[str, Any], reading: Reading, task: Task) -> EventFacts:
     counted = counted_for(task.key)
-    usual = {} if table is None else suggest_columns(table, counted)
-    stated = checked_object(data.get("columns", usual), "columns", _OF_EVENTS)
-    if not all(isinstance(name, str) for name in stated.values()) or "time" not in stated:
-        raise InputError("“columns” must name the column of times.", field="columns",
-                         hint='For example {"time": "days", "status": "end"}.')
-    texts: dict[str, Any] = {name: listed_in(data, name, str) for name in ("events", "groups")}
-    return EventColumns(**stated, **texts, counted=counted, dates=_dates(data))
-
-
-def _event_facts(data: Mapping[str, Any], columns: EventColumns) -> EventFacts:
     facts = checked_object(data.get("facts", {}), "facts", _EVENT_FACTS)
     words = {name: str(facts[name]) for name in _EVENT_FACTS[2:-1] if name in facts}
     low = number_in(facts, "time_low")
-    return declare_events(0.0 if low is None and columns.counted is Counted.OUTCOMES else low,
-                          number_in(facts, "time_high"), str(facts.get("origin", "")), columns,
+    return declare_events(0.0 if low is None and counted is Counted.OUTCOMES else low,
+                          number_in(facts, "time_high"), str(facts.get("origin", "")),
+                          event_columns(reading, counted),
                           listed_in(data, "edges", (int, float)),
                           listed_in(data, "group_sizes", int), **words)
 
 
-def _dates(data: Mapping[str, Any]) -> Dates:
-    """How dates are read, where the request says so."""
-    day_first = data.get("day_first")
-    if day_first is not None and not isinstance(day_first, bool):
-        raise InputError("“day_first” must be true or false.", field="day_first")
-    beginnings = {name: data[name] for name in _OF_DATES[1:] if name in data}
-    if not all(isinstance(text, str) for text in beginnings.values()):
-        raise InputError(f"{listed(list(beginnings))} must be texts.", field="since",
-                         hint="Such as 2024-01-31, and weeks.")
-    return Dates(day_first, **beginnings)
-
-
-def columns_of(stated: Any) -> Mapping[str, Any]:
-    """Which column plays which role: names, never places."""
-    columns = checked_object(stated, "columns", _ROLES)
-    for role, name in columns.items():
-        names = name if role == "covariates" and isinstance(name, list) else [name]
-        is_list = names is name
-        if name is not None and (is_list != (role == "covariates")
-                                 or not all(isinstance(column, str) for column in names)):
-            raise InputError(f"“columns” must give {role} as "
-                             f"{'a list of names' if role == 'covariates' else 'a name'}; got "
-                             f"{brief(name)}.", field="columns",
-                             hint="Columns are called by their names in the header.")
-    return columns
-
-
-def design_of(facts: Mapping[str, Any], layout: Layout | None) -> StatedDesign:
-    """The stated design; the times of a header only where the request says that they are public."""
+def design_of(facts: Mapping[str, Any], times: Sequence[float]) -> StatedDesign:
+    """The stated design; `times` of a header only where the request says that they are public."""
     stated = dict(checked_object(facts.get("design", {}), "design", _DESIGN))
     if stated.get("times") == "header":
-        if layout is None:
-            raise InputError("Every site reads its own file, so common times must be listed.",
-                             field="times", hint="For example [2, 6, 10, 14].")
-        stated["times"] = [time for _, time in layout.times]
+        if not times:
+            raise InputError("The reading has no times of a header, so common times must be "
+                             "listed.", field="times", hint="For example [2, 6, 10, 14].")
+        stated["times"] = [*times]
     for name in ("times", "heights"):
         if not isinstance(stated.get(name, []), list):
             raise InputError(f"“{name}” must be a list of numbers.", field=name,
@@ -372,30 +274,14 @@ def facts_to_plain(facts: PublicFacts) -> dict[str, Any]:
             **({"reading_sd": facts.reading_sd} if facts.reading_sd else {})}
 
 
-def _record_facts_to_plain(facts: PublicFacts, layout: Layout) -> dict[str, Any]:
-    """What is stated of records; the response is called as its column."""
+def _record_facts_to_plain(facts: PublicFacts, task: Task) -> dict[str, Any]:
+    """What is stated of records, and of what is predicted, which is called as its column."""
+    if "value" in task.roles:
+        response = {"value_low": facts.value_low, "value_high": facts.value_high,
+                    "two_classes": facts.two_classes}
+        return {**_words_of(facts), **response, "origin": facts.origin}
     words = {name: text for name, text in _words_of(facts).items() if name != "value_name"}
-    response = {"value_low": facts.value_low, "value_high": facts.value_high,
-                "two_classes": facts.two_classes} if layout.value else {}
-    return {**words, **response, "origin": facts.origin}
-
-
-def _event_facts_to_plain(facts: EventFacts, groups: Sequence[str]) -> dict[str, Any]:
-    """What is stated of people with one time each: groups, sizes, edges, and the facts."""
-    lists = {"groups": groups, "group_sizes": facts.group_sizes, "edges": facts.edges}
-    return {**{name: list(value) for name, value in lists.items() if value},
-            "facts": {name: getattr(facts, name) for name in _EVENT_FACTS}}
-
-
-def _dates_to_plain(dates: Dates) -> dict[str, Any]:
-    """How dates are read, where that was said."""
-    return {name: value for name in _OF_DATES if (value := getattr(dates, name)) not in (None, "")}
-
-
-def _group_to_plain(facts: PublicFacts) -> dict[str, Any]:
-    """The group whose people these are, and its set's others; nothing where they are none."""
-    group = facts.group
-    return {} if group is None else {"groups": [group.name, *group.others], "group": group.name}
+    return {**words, "origin": facts.origin}
 
 
 def _words_of(facts: PublicFacts) -> dict[str, Any]:

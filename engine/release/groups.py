@@ -13,9 +13,11 @@ from typing import Any
 
 from engine.answers.groups import MAX_GROUPS
 from engine.core.errors import InputError, brief
+from engine.uploads.cells import meanings
 from engine.uploads.curves import Upload
+from engine.uploads.reading_of_files import Reading
 
-KEYS = ("groups", "group")  # of a request, about its data
+KEY = "group"  # of a request, about its data
 
 
 @dataclass(frozen=True)
@@ -27,7 +29,7 @@ class StatedGroups:
     set : str
         What they are together: guarantee cards tell by it that they belong together.
     names : tuple of str
-        The texts of their column. Who has another text is in none and is left out.
+        What the texts of their column mean. Who has another text is in none and is left out.
 
     Raises
     ------
@@ -40,8 +42,8 @@ class StatedGroups:
 
     def __post_init__(self) -> None:
         if not 2 <= len(self.names) <= MAX_GROUPS or len({*self.names}) < len(self.names):
-            raise InputError(f"“groups” must list 2 to {MAX_GROUPS} different texts of the column "
-                             "of groups.", field="groups", hint='For example ["girls", "boys"].')
+            raise InputError(f"There must be 2 to {MAX_GROUPS} different groups.", field="group",
+                             hint='State them as “words” of “group”: {"f": "girls", "m": "boys"}.')
         if not self.set.strip():
             raise InputError("Groups need the “name” of what they are groups of.", field="name",
                              hint="Their guarantee cards tell by it that they belong together.")
@@ -60,7 +62,8 @@ class StatedGroups:
             If it is none.
         """
         if not isinstance(name, str) or name not in self.names:
-            raise InputError(f"“group” must be one of “groups”; got {brief(name)}.", field="group")
+            raise InputError(f"“group” must be one of the groups; got {brief(name)}.",
+                             field="group")
         return name
 
     def release_name(self, name: str) -> str:
@@ -85,37 +88,36 @@ class StatedGroups:
         return replace(source, groups=self.names).people_of(name, self.set)
 
 
-def in_request(data: Mapping[str, Any], name: str) -> tuple[StatedGroups | None, tuple[str, ...]]:
-    """The groups that a request states about curves, and those of them that it asks for.
+def in_request(data: Mapping[str, Any], reading: Reading, name: str
+               ) -> tuple[StatedGroups | None, tuple[str, ...]]:
+    """The groups that a request is about, and those of them that it asks for.
 
     Parameters
     ----------
     data : mapping
-        Its entry "data".
+        Its entry "data", which may name one group.
+    reading : Reading
+        Whose column of groups gives all of them, in their stated order.
     name : str
         Of the request.
 
     Returns
     -------
     stated : StatedGroups or None
-        None where there is no column of groups.
+        None where the reading has no column of groups.
     names : tuple of str
         All of them, or the one that is named.
 
     Raises
     ------
     InputError
-        If groups are missing, unknown or no list.
+        If a group is named that is none.
     """
-    if not data.get("columns", {}).get("group"):
-        unused = [key for key in KEYS if key in data]
-        if unused:
-            raise InputError(f"“{unused[0]}” needs a column of groups.", field=unused[0],
-                             hint='Name it in "columns", as "group".')
+    column = reading.columns.get("group")
+    if column is None:
+        if "group" in data:
+            raise InputError("“group” needs a column of groups.", field="group",
+                             hint="State it in “columns” of the reading, as “group”.")
         return None, ()
-    names = data.get("groups", [])
-    if not isinstance(names, list) or not all(isinstance(each, str) for each in names):
-        raise InputError("“groups” must be a list of texts.", field="groups",
-                         hint='For example ["girls", "boys"].')
-    stated = StatedGroups(name, tuple(names))
+    stated = StatedGroups(name, tuple(map(str, meanings(column))))
     return stated, stated.names if "group" not in data else (stated.check(data["group"]),)

@@ -410,8 +410,7 @@ def _with_facts(request: Mapping[str, Any], facts: PublicFacts, mechanism: Mecha
 def _request(source: Source[Data], mechanism: Mechanism, budget: Budget, name: str
              ) -> dict[str, Any]:
     """The same settings for the command line: a new release of it has new noise and is charged."""
-    several = {"several": "keep"} if source.is_of_rows else {}
-    where = ({"data": {"file": "YOUR FILE", **several}} if source.facts.is_upload else
+    where = ({"data": {"file": "YOUR FILE"}} if source.facts.is_upload else
              {"source": {"key": source.key, "parameters": source.values()}})
     return {"version": 1, "name": f"{name} again"[:LONGEST_NAME], **where,
             "mechanism": {"key": mechanism.key, "parameters": mechanism.changed()},

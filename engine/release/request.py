@@ -1,7 +1,11 @@
 """What the command line is asked to publish, as data.
 
 {"version": 1, "name": "growth-2026",
- "data": {"file": "heights.csv", "columns": {"id": "child_id", "time": "age", "value": "height"},
+ "data": {"file": "heights.csv",
+          "reading": {"frame": {"encoding": "utf-8", "separator": ",",
+                                "header": ["child_id", "age", "height"]},
+                      "person": {"column": "child_id"},
+                      "columns": {"time": {"name": "age"}, "value": {"name": "height"}}},
           "facts": {"value_low": 60, "value_high": 210, "time_low": 2, "time_high": 18,
                     "origin": "national growth chart, 2019", "value_name": "Height",
                     "value_unit": "cm", "person": "child", "people": "children",
@@ -10,46 +14,45 @@
  "mechanism": {"key": "adaptive_mean", "parameters": {}},
  "budgets": [{"epsilon": 1.0, "delta": 1e-6}]}
 
-Where a row is a curve, several rows of one person are averaged; with "several": "keep" each row is
-protected on its own.
+"reading" says how each line of the file is read, by itself (`engine.uploads.reading_of_files` has
+all of it); `python -m engine propose` writes one to be checked. It is complete, or the request is
+refused with the words that it lacks.
 
 "design" has a "law" with what belongs to it, in the unit of the file: "common" with "times", or
-with "times": "header" to confirm that those in the header of a wide table are public; "visits" with
-"gap"; "windows" with "window"; "density" with "heights"; "even"; "unknown". Without a column
-"server" one trusted centre holds all curves; with it each site adds its own noise.
+with "times": "header" to confirm that those of a table with a curve in each row or column are
+public; "visits" with "gap"; "windows" with "window"; "density" with "heights"; "even"; "unknown".
+Without a "site" in the reading one trusted centre holds all curves; with it each site adds its own
+noise.
 
 A budget without "delta" has that of all pages: 1/n² for n people in the file, and 0 where the
 method needs none.
 
 A scenario file with a "source" in place of "data" will do, too; its seed, its axes and its numbers
-of repeats and draws are not looked at, and the budget is that of "budgets". For a density "data"
-has "features" in place of "columns":
-{"file": …, "features": [{"name": "age", "low": 0, "high": 105}], "facts": {"origin": …}}.
-For a prediction from one number "columns" has the "value" that is predicted, and "facts" its range
-as "value_low" and "value_high", with "two_classes": true where it only tells two classes apart.
+of repeats and draws are not looked at, and the budget is that of "budgets".
 
-Dates are calendar years; with "since": "2024-01-31" they are days since that day, and with
-"from_first": "hours", "days", … time is counted from each person's first observation. With
-"of_day": "hours", "minutes" or "seconds" they are times of day, whatever the date. Clock times are
-hours since midnight; "of_day" gives another unit, and with "elapsed": "minutes" cells such as
-1:40:00 are elapsed times. "day_first" says how 3/4/2024 is meant.
+For a density or a prediction the reading has "features", and "data" their ranges:
+{"file": …, "reading": …, "features": [{"name": "age", "low": 0, "high": 105}],
+ "facts": {"origin": …}}. What is predicted is the "value" of the reading, and "facts" has its range
+as "value_low" and "value_high", with "two_classes": true where it only tells two classes apart.
 
 For a regression curve by wavelets everybody has one observation, and "facts" has "reading_sd", how
 far a single observation typically lies from the curve; the bounds are those of the curve.
 
-Groups of curves are published one by one, where everybody may know who is in which: "data" names
-their column and their texts, "columns": {…, "group": "sex"}, "groups": ["girls", "boys"], and
-"name" is needed. All are published in turn, or one with "group": "girls". Nobody may be in two, so
-that budgets of groups do not add; whoever is in none of them is left out.
+Groups of curves are published one by one, where everybody may know who is in which: the reading
+names their column as "group", the meanings of its "words" are the groups, and the "name" of the
+request is needed. All are published in turn, or one with "group": "girls" in "data". Nobody may be
+in two, so that budgets of groups do not add; whoever is in none of them is left out.
 
-For noised counts (survival, incidence, distribution, ROC) it says what the texts of a column mean:
-{"file": …, "columns": {"time": "days", "status": "end", "group": "arm", "id": "patient"},
- "events": ["relapse", "death"], "groups": ["A", "B"], "group_sizes": [120, 118],
+For noised counts (survival, incidence, distribution, ROC) the "words" of the "status" say which
+texts are events, in their order, and "other" what all others are:
+{"file": …, "reading": {…, "columns": {
+    "time": {"name": "days"}, "status": {"name": "end", "kind": "word", "other": "censored",
+                                         "words": {"relapse": "relapse", "death": "death"}}}},
+ "group_sizes": [120, 118],
  "facts": {"time_high": 1095, "time_unit": "days", "origin": "the protocol"}}.
-All other texts of the status are censored. "group_sizes" are stated where they are public, "edges"
-where intervals are not equally wide. With a column "start" both it and "time" are dates, and times
-are days between them. "time" is the value for a distribution, and the score for an ROC curve, whose
-label is the status; both need "time_low".
+"group_sizes" are stated where they are public, "edges" where intervals are not equally wide. With
+a "start" both it and "time" are dates, and times are days between them. "time" is the value for a
+distribution, and the score for an ROC curve, whose label is the status; both need "time_low".
 """
 
 from __future__ import annotations
@@ -62,20 +65,17 @@ from typing import Any, NamedTuple
 from engine.core.entrance import bytes_of, json_of
 from engine.core.errors import InputError
 from engine.core.plain import checked_object
-from engine.core.tasks import DataType
 from engine.core.types import Budget, Data, PublicFacts
 from engine.mechanisms import Mechanism, parsing
 from engine.release import data_sections, groups
 from engine.sources import Source
-from engine.uploads.bounded import read_file
+from engine.uploads.bounded import read_people
 from engine.uploads.curves import Upload
 from engine.uploads.design import StatedDesign
 from engine.uploads.facts import StatedCovariate
-from engine.uploads.layout import Layout, site_like
 from engine.uploads.limits import MAX_BYTES
 from engine.uploads.own_file import OwnFile
 from engine.uploads.source import UploadedData
-from engine.uploads.tables import Table
 
 _KEYS = ("version", "name", "source", "data", "mechanism", "budgets", "repeats", "draws", "seed",
          "axes")
@@ -95,15 +95,12 @@ class Request:
         For all sites.
     name : str
         Of the release; may be empty, and is then asked for.
-    site_like : str
-        A column of the file that may name sites and has no role; else empty.
     """
 
     source: Source[Data]
     mechanism: Mechanism
     budget: Budget
     name: str = ""
-    site_like: str = ""
 
 
 def from_json(text: str, folder: Path) -> tuple[Request, ...]:
@@ -143,18 +140,17 @@ def from_json(text: str, folder: Path) -> tuple[Request, ...]:
         raise InputError("Give “data” or “source”, not both.", field="data")
     mechanism = parsing.mechanism_of(plain)
     certified.check_published(mechanism)
-    table = _table(plain["data"], mechanism, folder)
-    source = uploaded(table, plain["data"], mechanism)
-    sites = _site_like(table, plain["data"])
+    content, data = _content(plain["data"], mechanism, folder)
+    source = uploaded(content, data, mechanism)
     usual = mechanism.delta(source.sizes.n_curves).value  # of groups, too: it goes by all people
     budget = _single_budget(parsing.budgets_of(plain, 1, usual))
-    if not isinstance(source, Upload):
-        return (Request(source, mechanism, budget, name, sites),)
-    stated, names = groups.in_request(plain["data"], name)
+    if not isinstance(source, Upload) or source.reading is None:
+        return (Request(source, mechanism, budget, name),)
+    stated, names = groups.in_request(data, source.reading, name)
     if stated is None:
-        return (Request(source, mechanism, budget, name, sites),)
+        return (Request(source, mechanism, budget, name),)
     return tuple(Request(stated.people(source, group), mechanism, budget,
-                         stated.release_name(group), sites) for group in names)
+                         stated.release_name(group)) for group in names)
 
 
 def to_plain(source: Source[Data], mechanism: Mechanism, budget: Budget,
@@ -170,31 +166,29 @@ def to_plain(source: Source[Data], mechanism: Mechanism, budget: Budget,
     budget : Budget
         For all sites.
     own_file : OwnFile, optional
-        How an uploaded file was read.
+        How an uploaded file was read; a gap of its reading is asked for when it is read back.
 
     Returns
     -------
     dict or None
-        None where a request cannot say how that file was read.
+        None where nobody knows how an uploaded file was read.
     """
     source.facts.check_stated()
     if not isinstance(source, UploadedData):
         data: dict[str, Any] | None = {"source": {"key": source.key, "parameters": source.values()}}
     else:
-        data = None if own_file is None else _of_file(source.facts, own_file)
+        data = None if own_file is None else _of_file(source.facts, mechanism, own_file)
     return None if data is None else {
         "version": 1, **data, "mechanism": {"key": mechanism.key, "parameters":
                                             mechanism.changed()},
         "budgets": [{"epsilon": budget.epsilon, "delta": budget.delta}]}
 
 
-def _of_file(facts: PublicFacts, own_file: OwnFile) -> dict[str, Any] | None:
+def _of_file(facts: PublicFacts, mechanism: Mechanism, own_file: OwnFile) -> dict[str, Any]:
     """How a file was read, and what was stated of it."""
-    if own_file.sheet or own_file.encoding != "utf-8":
-        return None
     named = {} if facts.group is None else {"name": facts.group.set}
-    section = data_sections.SECTIONS[DataType(own_file.layout.data)]
-    return {**named, "data": section.of_file(facts, own_file)}
+    return {**named, "data": {"file": own_file.name, "reading": own_file.reading.to_plain(),
+                              **stated_of(facts, mechanism)}}
 
 
 def stated_of(facts: PublicFacts, mechanism: Mechanism) -> dict[str, Any]:
@@ -259,16 +253,23 @@ def stated_in(text: str) -> StatedFacts:
     numbers = {name: data_sections.number_in(facts, name)
                for name in (*data_sections.ENDS, "reading_sd", "observations_per_curve")}
     features = data_sections.features_of(data, "features")
-    response = data_sections.columns_of(data.get("columns", {})).get("value") if features else None
+    response = _response_in(data, facts) if features else None
     predicted = [StatedCovariate(response, numbers["value_low"], numbers["value_high"],
                                  str(facts.get("value_unit", "")))] if response else []
     return StatedFacts(
         {name: number for name, number in numbers.items() if number is not None},
         {name: str(facts[name]) for name in (*data_sections.WORDS, "origin") if name in facts},
         {name: facts[name] is True for name in ("periodic", "symmetric", "two_classes")
-         if name in facts}, data_sections.design_of(facts, Layout()),
+         if name in facts}, data_sections.design_of(facts, ()),
         [*data_sections.features_of(facts, "covariates"), *features, *predicted], features,
         data_sections.listed_in(data, "edges", (int, float)))
+
+
+def _response_in(data: Mapping[str, Any], facts: Mapping[str, Any]) -> str | None:
+    """What is predicted, as its column is called; settings of earlier versions have "columns"."""
+    columns = checked_object(data.get("columns", {}), "columns")
+    name = facts.get("value_name") or columns.get("value")
+    return str(name) if name and "value_low" in facts else None
 
 
 def _single_budget(budgets: tuple[Budget, ...]) -> Budget:
@@ -278,71 +279,60 @@ def _single_budget(budgets: tuple[Budget, ...]) -> Budget:
     return budgets[0]
 
 
-def _table(data: Any, mechanism: Mechanism, folder: Path) -> Table:
-    """The file that a request names, whose "data" is checked."""
-    keys = keys_of(mechanism)
-    of_groups = groups.KEYS if _section(mechanism).has_groups else ()
-    stated = checked_object(data, "data", ("file", *keys, *of_groups))
-    return read_file(bytes_of(_beside(folder, stated.get("file")), MAX_BYTES))
-
-
-def _site_like(table: Table, data: Mapping[str, Any]) -> str:
-    """A column that may name sites and has no role in a request; else empty."""
-    features = [feature.name for feature in data_sections.features_of(data, "features")]
-    return site_like(table, {**data.get("columns", {}), "features": features}) or ""
+def _content(data: Any, mechanism: Mechanism, folder: Path) -> tuple[bytes, Mapping[str, Any]]:
+    """The file that a request names, and its "data", which is checked."""
+    of_groups = (groups.KEY,) if _section(mechanism).has_groups else ()
+    stated = checked_object(data, "data", ("file", *keys_of(mechanism), *of_groups,
+                                           *data_sections.LOOKING))
+    data_sections.reading_in(stated)  # before the file is opened
+    for key in data_sections.LOOKING:
+        if key in stated:
+            raise InputError(f"“{key}” is for looking at a file; the “reading” says how it is "
+                             "read.", field=key, hint="Leave it out of “data”.")
+    return bytes_of(_beside(folder, stated.get("file")), MAX_BYTES), stated
 
 
 def keys_of(mechanism: Mechanism) -> tuple[str, ...]:
-    """What can be said of data for this method, besides their file.
-
-    Parameters
-    ----------
-    mechanism : Mechanism
-        Curves, people with times or records, as the method takes them.
-    """
-    return _section(mechanism).keys
+    """Return what can be said of data for this method, besides their file."""
+    return ("reading", *_section(mechanism).keys)
 
 
 def _section(mechanism: Mechanism) -> data_sections.DataSection:
     return data_sections.SECTIONS[mechanism.main_task.data]
 
 
-def uploaded(table: Table, data: Mapping[str, Any], mechanism: Mechanism,
-             facts: PublicFacts | None = None) -> Source[Data]:
-    """Curves, people with times or records of a table, as the method takes them.
+def uploaded(content: bytes, data: Mapping[str, Any], mechanism: Mechanism,
+             facts: PublicFacts | None = None) -> UploadedData[Data]:
+    """Return the curves, people with times or records of a file, as the method takes them.
 
     Parameters
     ----------
-    table : Table
-        That was read.
+    content : bytes
+        The file.
     data : mapping
-        How its columns are read, and what is stated of them; keys as `keys_of` lists.
+        Its complete reading, and what is stated of it; keys as `keys_of` lists.
     facts : PublicFacts, optional
         Facts that hold in place of those in `data`.
 
     Raises
     ------
     InputError
-        If the table cannot be read so, or a fact is missing.
+        If the reading has a gap, a line is outside it, or a fact is missing.
     """
-    return _section(mechanism).upload(table, data, mechanism.main_task, facts)
+    people = read_people(content, data_sections.reading_in(data))
+    return _section(mechanism).upload(people, data, mechanism.main_task, facts)
 
 
 def stated_facts(data: Mapping[str, Any], mechanism: Mechanism) -> PublicFacts:
-    """What is stated of data, before any file is looked at.
-
-    Parameters
-    ----------
-    data : mapping
-        Keys as `keys_of` lists.
+    """Return what is stated of data, before any file is looked at; keys as `keys_of` lists.
 
     Raises
     ------
     InputError
-        If a fact is missing or makes no sense.
+        If the reading has a gap, or a fact is missing or makes no sense.
     """
     checked_object(data, "data", keys_of(mechanism))
-    return _section(mechanism).facts(data, mechanism.main_task)
+    return _section(mechanism).facts(data, data_sections.reading_in(data), mechanism.main_task)
 
 
 def _beside(folder: Path, name: Any) -> Path:

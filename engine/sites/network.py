@@ -38,7 +38,6 @@ from engine.sites.plan import SitePlan
 from engine.sites.protocol import Protocol
 from engine.sites.signing import Key, key_of
 from engine.sites.site import Site, check_signed_off, source_of
-from engine.uploads.bounded import read_file
 from engine.uploads.limits import MAX_BYTES
 
 _SECONDS = 24 * 3600  # that a round may take
@@ -119,8 +118,8 @@ def _opened(client: str) -> Site:
     if key is None:
         raise InputError("A site signs its messages.", field="key",
                          hint="State the file of its key in its settings.")
-    table = read_file(bytes_of(str(folder / settings["file"]), MAX_BYTES))
-    return Site(plan, index, source_of(plan, index, table), key,
+    content = bytes_of(str(folder / settings["file"]), MAX_BYTES)
+    return Site(plan, index, source_of(plan, index, content), key,
                 Ledger(folder / settings["ledger"]))
 
 

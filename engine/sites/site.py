@@ -41,7 +41,6 @@ from engine.sites.plan import Member, SitePlan
 from engine.sites.protocol import Protocol, Turn, Whole, from_bytes, to_bytes, wholes
 from engine.sites.signing import Key
 from engine.sources import Source
-from engine.uploads.tables import Table
 
 _DIGEST = 32  # bytes before the numbers of a message that is kept
 
@@ -62,7 +61,7 @@ class People:
     same_people: bool | None = None
 
 
-def source_of(plan: SitePlan, site: int, table: Table) -> Source[Data]:
+def source_of(plan: SitePlan, site: int, content: bytes) -> Source[Data]:
     """The records of a site's file, as the plan says that it is read.
 
     Parameters
@@ -71,7 +70,7 @@ def source_of(plan: SitePlan, site: int, table: Table) -> Source[Data]:
         That was signed off.
     site : int
         Which of its sites.
-    table : Table
+    content : bytes
         The file.
 
     Raises
@@ -79,7 +78,7 @@ def source_of(plan: SitePlan, site: int, table: Table) -> Source[Data]:
     InputError
         If it cannot be read so, or holds others than the plan declares.
     """
-    source = uploaded(table, plan.reading, plan.mechanism, plan.facts)
+    source = uploaded(content, plan.reading, plan.mechanism, plan.facts)
     data = certified.publishable_data(source)
     member = plan.members[site]
     if data.sizes.n_servers > 1:
@@ -88,7 +87,7 @@ def source_of(plan: SitePlan, site: int, table: Table) -> Source[Data]:
     if source.is_of_rows:
         raise InputError(f"Rows would be protected, and {plan.facts.people} with several of them "
                          "less than the plan says.", field="several",
-                         hint="Leave “several” out of the plan: rows are averaged then.")
+                         hint="State in the plan’s reading which column names people.")
     if data.n_curves != member.people:
         raise InputError(f"The plan declares {member.people} {plan.facts.people} at {member.name}, "
                          f"and this file has {data.n_curves}.", field="people",

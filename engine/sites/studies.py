@@ -13,8 +13,7 @@ from engine.mechanisms import Mechanism
 from engine.release.data_sections import facts_to_plain
 from engine.sites.signing import Scheme
 from engine.sources import Source
-
-_COLUMNS: dict[str, Any] = {"id": "id", "time": "time", "value": "value"}
+from engine.uploads.reading_of_files import Column, Frame, Person, Reading
 
 
 class SiteEntry(NamedTuple):
@@ -104,7 +103,10 @@ def usual_reading(facts: PublicFacts, origin: str, observations: int) -> dict[st
     observations : int
         Planned for each curve.
     """
-    columns = _COLUMNS | ({"covariates": [c.name for c in facts.covariates]}
-                          if facts.covariates else {})
-    return {"columns": columns, "facts": {**facts_to_plain(facts), "origin": origin,
-                                          "observations_per_curve": observations}}
+    covariates = tuple(covariate.name for covariate in facts.covariates)
+    reading = Reading(
+        frame=Frame(header=("id", "time", "value", *covariates)), person=Person(column="id"),
+        columns={role: Column(names=(role,)) for role in ("time", "value")},
+        covariates=tuple(Column(names=(name,)) for name in covariates))
+    return {"reading": reading.to_plain(), "facts": {
+        **facts_to_plain(facts), "origin": origin, "observations_per_curve": observations}}

@@ -7,6 +7,9 @@ and commands let it run in a worker that is ended beyond `BOUNDS`.
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import TypeVar
+
 from engine.core.errors import InputError
 from engine.running.bounded import BoundedWorker, Bounds, Ended
 from engine.uploads.limits import refused
@@ -14,6 +17,7 @@ from engine.uploads.people import People, read
 from engine.uploads.reading_of_files import Reading
 from engine.uploads.tables import Table, is_workbook, read_table
 
+T = TypeVar("T")
 BOUNDS = Bounds(seconds=5, megabytes=270)  # 400 with what the worker has before
 # For curves or records from a table that was read: 350 MB of four million cells, and addresses that
 # allocators reserve without using them.
@@ -42,13 +46,7 @@ def read_file(content: bytes) -> Table:
     InputError
         Whatever `read_table` refuses, and what takes longer or needs more.
     """
-    if len(content) <= _SHORT and not is_workbook(content):
-        return read_table(content)
-    try:
-        table: Table = _WORKER.call(BOUNDS, read_table, content)
-    except Ended:
-        raise too_much() from None
-    return table
+    return within_bounds(read_table, content)
 
 
 def read_people(content: bytes, reading: Reading) -> People:
@@ -59,13 +57,24 @@ def read_people(content: bytes, reading: Reading) -> People:
     InputError
         Whatever `people.read` refuses, and what takes longer or needs more.
     """
+    return within_bounds(read, content, reading)
+
+
+def within_bounds(function: Callable[..., T], content: bytes, *more: object) -> T:
+    """Return what a function of a module makes of a file, within `BOUNDS` unless it is short.
+
+    Raises
+    ------
+    InputError
+        From the function, and if it takes longer or needs more.
+    """
     if len(content) <= _SHORT and not is_workbook(content):
-        return read(content, reading)
+        return function(content, *more)
     try:
-        people: People = _WORKER.call(BOUNDS, read, content, reading)
+        result: T = _WORKER.call(BOUNDS, function, content, *more)
     except Ended:
         raise too_much() from None
-    return people
+    return result
 
 
 def too_much(bounds: Bounds = BOUNDS) -> InputError:

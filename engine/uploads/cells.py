@@ -1,4 +1,4 @@
-"""A cell becomes a number, a moment, a word or nothing, by the entry of its column and nothing else.
+"""A cell becomes a number, a moment or a word by the entry of its column and nothing else.
 
 Each function takes the cells of one column and gives, for each by itself, its value, NaN where it
 is missing, and if it is unreadable. Cells are read all at once for speed; that none changes another
@@ -7,6 +7,7 @@ is tested cell by cell.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from typing import NamedTuple
 
@@ -66,6 +67,10 @@ def read_cells(texts: Sequence[pa.Array], column: Column, reading: Reading) -> C
     """
     if not pa.types.is_string(texts[0].type):
         return _typed(texts[0], column)
+    if column.kind is Kind.NUMBER and reading.decimal == ".":
+        plain_numbers = _plain_numbers(texts[0], reading.missing)
+        if plain_numbers is not None:
+            return Cells(plain_numbers, np.zeros(len(plain_numbers), dtype=bool))
     joined, missing = _joined(texts, reading.missing)
     if column.kind is Kind.WORD:
         return _words(joined, missing, column)
@@ -144,21 +149,29 @@ def _words(text: pa.Array, missing: pa.Array, column: Column) -> Cells:
 # -- numbers ---------------------------------------------------------------------------------------
 
 
+def _plain_numbers(text: pa.Array, missing: Sequence[str]) -> Array | None:
+    """Return numbers where each cell is a plain one or a text that is missing as it stands.
+
+    By far the fastest way; it reads each cell as `_numbers` does, or none.
+    """
+    if any(re.search("[0-9].*[eE]", each) for each in missing):
+        return None
+    absent = pc.is_in(text, value_set=pa.array([form for each in missing for form in
+                                                (each, each.strip().lower())], pa.string()))
+    try:
+        values = _floats(pc.if_else(absent, None, text))
+    except pa.ArrowInvalid:
+        return None
+    return values if (np.isfinite(values) | np.asarray(absent)).all() else None
+
+
 def _numbers(text: pa.Array, column: Column, decimal: str) -> Array:
     """Return numbers with the stated mark before decimals and none between thousands."""
-    if decimal == ".":
-        try:  # by far the fastest way, which reads no more than the other one where all is finite
-            values = _floats(text)
-        except pa.ArrowInvalid:
-            pass
-        else:
-            if not np.isinf(values).any() and not (np.isnan(values) & _valid(text)).any():
-                return values
-    else:
+    if decimal != ".":
         text = pc.if_else(pc.match_substring(text, "."), None,
                           pc.replace_substring(text, decimal, "."))
     fits = pc.match_substring_regex(text, rf"^(?:{_NUMBER}|{_INFINITE})$")
-    return _floats(_without_plus(pc.if_else(fits, text, None)))
+    return _floats(pc.if_else(fits, text, None))
 
 
 def _percentages(text: pa.Array, column: Column, decimal: str) -> Array:
@@ -166,10 +179,6 @@ def _percentages(text: pa.Array, column: Column, decimal: str) -> Array:
     signed = pc.match_substring_regex(text, r"%$")
     return _numbers(pc.if_else(signed, pc.replace_substring_regex(text, r"\s*%$", ""), None),
                     column, decimal)
-
-
-def _without_plus(text: pa.Array) -> pa.Array:
-    return pc.replace_substring_regex(text, r"^\+", "")
 
 
 def _floats(text: pa.Array) -> Array:

@@ -538,8 +538,6 @@ class Upload(UploadedData[CurveData]):
         PERCENTILE_CURVES))
 
     read_as = "curves"
-    reader = staticmethod(read_curves)
-    takes_several = True
 
     curves: CurveTable
     groups: tuple[str, ...] = ()
@@ -560,7 +558,7 @@ class Upload(UploadedData[CurveData]):
 
     @property
     def is_of_rows(self) -> bool:
-        return self.curves.is_of_rows
+        return self.reading is not None and self.reading.unit != "person"
 
     @property
     def group_names(self) -> tuple[str, ...]:

@@ -620,7 +620,6 @@ class UploadEvents(UploadedData[EventData]):
     tasks: ClassVar[frozenset[str]] = frozenset(ESTIMANDS)
 
     read_as = "events"
-    reader = staticmethod(read_events)
 
     events: EventTable
     declared: EventFacts

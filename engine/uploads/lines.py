@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
+from numpy.typing import NDArray
 from pyarrow import csv as arrow_csv
 
 from engine.core.errors import InputError
@@ -31,7 +32,7 @@ if TYPE_CHECKING:
 
 SEPARATORS = (",", ";", "\t", "|", " ")
 _BLANKS = " "  # the separator of which any number is one
-_QUOTED, _CLOSED = r'"(?:[^"]|"")*"', "\0"  # no text holds the mark of a cell that was closed
+_FEED, _QUOTE, _SPACES = ord("\n"), ord('"'), b" \t\n\v\f"
 _BOM = b"\xef\xbb\xbf"
 _MARKS = r"\pM{31}"  # more than text has, and ordering them takes the square of their time
 Texts = Mapping[str, pa.Array]  # by the name of the column, one text or number a line
@@ -136,17 +137,16 @@ def _of_text(content: bytes, reading: Reading, limits: Limits) -> tuple[tuple[st
                          hint=f"Encodings are {', '.join(ENCODINGS)}; a separator is a comma, "
                          "semicolon, tab, bar, or a blank for any number of them.")
     head, body = _below(line_ends(checked_text(content, frame.encoding)), frame.above)
-    separator = "\t" if frame.separator == _BLANKS else frame.separator
     header = header_of(head, frame.separator)
     check_columns(len(header), limits)
-    lines, outside = lines_in_frame(body, frame.separator, len(header))
+    lines = lines_in_frame(body, frame.separator, len(header))
     wanted = ([str(place) for place in range(len(header))] if frame.people == "columns" else
               [name for name in dict.fromkeys(reading.used) if name in header])
     places = {name: name if frame.people == "columns" else str(header.index(name))
               for name in wanted}
-    cells = parsed(lines, separator, len(header), list(places.values()))
-    return header, Lines({name: cells[place] for name, place in places.items()}, len(lines),
-                         outside)
+    cells = lines.columns(list(places.values()))
+    return header, Lines({name: cells[place] for name, place in places.items()}, lines.number,
+                         lines.outside)
 
 
 def line_ends(text: bytes) -> bytes:
@@ -162,60 +162,122 @@ def header_of(line: bytes, separator: str) -> tuple[str, ...]:
     InputError
         If a quotation mark in it is not closed.
     """
-    plain = _separated(pa.array([line.decode()]), separator)
-    separator = "\t" if separator == _BLANKS else separator
-    n_cells = 1 + int(pc.count_substring(_without_quoted(plain, separator), separator)[0].as_py())
-    if b"\0" in line or not _quotes_fit(plain, separator)[0].as_py():
+    plain = _separated(line + b"\n", separator)
+    looked_at = _look(plain, _mark(separator))
+    if b"\0" in line or not looked_at.is_closed.all():
         raise InputError("The line of the header cannot be read: a quotation mark in it is not "
                          "closed, or it holds a character without meaning.", field="header",
                          hint="Correct that line, or state how many lines stand above it.")
-    cells = parsed(plain, separator, n_cells, [str(place) for place in range(n_cells)])
+    n_cells = int(looked_at.n_cells[0])
+    cells = FramedText(plain, _mark(separator), n_cells, 1, {}).columns(
+        [str(place) for place in range(n_cells)])
     return column_names([column[0].as_py() for column in cells.values()])
 
 
-def lines_in_frame(body: bytes, separator: str, n_cells: int
-                   ) -> tuple[pa.Array, Mapping[str, int]]:
-    """Return the lines that can be cut into so many cells, and count all others by their fault.
+class FramedText(NamedTuple):
+    """Lines that can be cut into the same number of cells, in one way; how many others there are.
 
     Lines that blanks separate have single tabs in place of them.
     """
-    if not body:
-        return pa.array([], pa.string()), {}
-    lines = pc.split_pattern(pa.array([body], pa.string()), "\n").flatten()
-    outside = {}
-    if b"\0" in body or _BOM in body:
-        strange = pc.match_substring_regex(lines, "\0|\ufeff")
-        outside["with a character without meaning"] = _number(strange)
-        lines = lines.filter(pc.invert(strange))
-    mark = "" if separator == _BLANKS else re.escape(separator)
-    blank = pc.match_substring_regex(lines, rf"^[\s{mark}]*$")
-    lines = _separated(lines.filter(pc.invert(blank)) if pc.any(blank).as_py() else lines,
-                       separator)
-    separator = "\t" if separator == _BLANKS else separator
-    closed = _quotes_fit(lines, separator)
-    fits = pc.equal(pc.count_substring(_without_quoted(lines, separator), separator), n_cells - 1)
-    outside["with a quotation mark that is not closed"] = _number(pc.invert(closed))
-    outside["with another number of cells"] = _number(pc.and_(closed, pc.invert(fits)))
-    fits = pc.and_(closed, fits)
-    return (lines if pc.all(fits).as_py() else lines.filter(fits)), outside
+
+    text: bytes  # UTF-8, a line feed behind each line
+    separator: str
+    n_cells: int
+    number: int
+    outside: Mapping[str, int]
+
+    def columns(self, wanted: list[str]) -> Texts:
+        """Return the columns at some places, "0" being the first."""
+        if not self.number or not wanted:
+            return {place: pa.array([], pa.string()) for place in wanted}
+        names = [str(place) for place in range(self.n_cells)]
+        table = arrow_csv.read_csv(
+            pa.BufferReader(self.text),
+            read_options=arrow_csv.ReadOptions(use_threads=False, block_size=len(self.text) + 1,
+                                               column_names=names),
+            parse_options=arrow_csv.ParseOptions(delimiter=self.separator, newlines_in_values=False,
+                                                 ignore_empty_lines=False),
+            convert_options=arrow_csv.ConvertOptions(
+                column_types={name: pa.string() for name in names}, include_columns=wanted,
+                strings_can_be_null=False, check_utf8=False))
+        return {place: _checked_marks(table[place].combine_chunks()) for place in wanted}
 
 
-def parsed(lines: pa.Array, separator: str, n_cells: int, wanted: list[str]) -> Texts:
-    """Return columns of lines in the frame, by their places; such lines can be cut in one way."""
-    if not len(lines) or not wanted:
-        return {place: pa.array([""] * len(lines), pa.string()) for place in wanted}
-    text = pc.binary_join(pa.ListArray.from_arrays([0, len(lines)], lines), "\n")[0].as_buffer()
-    names = [str(place) for place in range(n_cells)]
-    table = arrow_csv.read_csv(
-        pa.BufferReader(text),
-        read_options=arrow_csv.ReadOptions(use_threads=False, block_size=text.size + 1,
-                                           column_names=names),
-        parse_options=arrow_csv.ParseOptions(delimiter=separator, newlines_in_values=False,
-                                             ignore_empty_lines=False),
-        convert_options=arrow_csv.ConvertOptions(
-            column_types={name: pa.string() for name in names}, include_columns=wanted,
-            strings_can_be_null=False, check_utf8=False))
-    return {place: _checked_marks(table[place].combine_chunks()) for place in wanted}
+def lines_in_frame(body: bytes, separator: str, n_cells: int) -> FramedText:
+    """Return the lines that can be cut into so many cells, and count all others by their fault."""
+    mark = _mark(separator)
+    if not body.strip(b"\n"):
+        return FramedText(b"", mark, n_cells, 0, {})
+    text = _separated(body if body.endswith(b"\n") else body + b"\n", separator)
+    lines = _look(text, mark)
+    is_strange = _with_any(text, lines.ends, (b"\0", _BOM))
+    is_line = ~lines.is_blank | is_strange
+    fits = lines.is_closed & (lines.n_cells == n_cells) & is_line & ~is_strange
+    outside = {
+        "with a character without meaning": _number(is_strange),
+        "with a quotation mark that is not closed": _number(
+            is_line & ~is_strange & ~lines.is_closed),
+        "with another number of cells": _number(
+            is_line & ~is_strange & lines.is_closed & (lines.n_cells != n_cells))}
+    if not fits.all():
+        kept = np.repeat(fits, np.diff(lines.ends, prepend=-1))
+        text = np.frombuffer(text, np.uint8)[kept].tobytes()
+    return FramedText(text, mark, n_cells, _number(fits), outside)
+
+
+class _LinesOfText(NamedTuple):
+    """What each line of a text is like: (lines,) each."""
+
+    ends: NDArray[np.int64]  # where its line feed stands
+    n_cells: NDArray[np.int64]
+    is_closed: NDArray[np.bool_]  # every quotation mark in it encloses a cell
+    is_blank: NDArray[np.bool_]  # nothing but blanks and separators
+
+
+def _look(text: bytes, separator: str) -> _LinesOfText:
+    """Tell of each line how many cells it has, and if its quotation marks enclose cells.
+
+    A mark opens where as many came before it in its line as make pairs, and stands then behind a
+    separator, at the beginning, or behind a mark: two are one mark inside a cell. A mark closes in
+    front of a separator, the end or another mark. Separators between both are part of the cell.
+    """
+    letters = np.frombuffer(text, np.uint8)
+    ends = np.flatnonzero(letters == _FEED)
+    marks, separators = (np.flatnonzero(letters == ord(mark)) for mark in ('"', separator))
+    is_closed = np.ones(len(ends), dtype=bool)
+    if len(marks):
+        before = np.searchsorted(marks, np.append(0, ends[:-1] + 1))  # marks in front of each line
+        line = np.searchsorted(ends, marks)
+        opens = (np.arange(len(marks)) - before[line]) % 2 == 0
+        beside = np.where(opens, np.where(marks > 0, letters[marks - 1], _FEED),
+                          letters[marks + 1])
+        astray = ~np.isin(beside, (_FEED, ord(separator), _QUOTE))
+        is_closed[line[astray]] = False
+        is_closed &= np.diff(np.append(before, len(marks))) % 2 == 0
+        of_line = np.searchsorted(ends, separators)
+        separators = separators[(np.searchsorted(marks, separators) - before[of_line]) % 2 == 0]
+    n_cells = 1 + np.diff(np.searchsorted(separators, ends), prepend=0)
+    is_letter = ~np.isin(np.arange(256), np.frombuffer(_SPACES + separator.encode(), np.uint8))
+    is_blank = ~np.logical_or.reduceat(is_letter[letters], np.append(0, ends[:-1] + 1))
+    return _LinesOfText(ends, n_cells, is_closed, is_blank)
+
+
+def _with_any(text: bytes, ends: NDArray[np.int64], strange: Sequence[bytes]
+              ) -> NDArray[np.bool_]:
+    """Tell which lines hold one of some characters."""
+    found = np.zeros(len(ends), dtype=bool)
+    for mark in strange:
+        place = text.find(mark)
+        while place >= 0:
+            line = int(np.searchsorted(ends, place))
+            found[line] = True
+            place = text.find(mark, int(ends[line]))
+    return found
+
+
+def _mark(separator: str) -> str:
+    """Return what stands between cells once blanks are brought together."""
+    return "\t" if separator == _BLANKS else separator
 
 
 def _below(text: bytes, above: int) -> tuple[bytes, bytes]:
@@ -233,28 +295,12 @@ def _below(text: bytes, above: int) -> tuple[bytes, bytes]:
     return head, body
 
 
-def _separated(lines: pa.Array, separator: str) -> pa.Array:
-    """Return lines with one tab for any number of blanks between cells, where blanks separate."""
+def _separated(text: bytes, separator: str) -> bytes:
+    """Return a text with one tab for any number of blanks between cells, where blanks separate."""
     if separator != _BLANKS:
-        return lines
-    trimmed = pc.ascii_trim(lines, " \t")
-    return pc.replace_substring_regex(trimmed, rf'({_QUOTED}|[^" \t]+)[ \t]+', "\\1\t")
-
-
-def _without_quoted(lines: pa.Array, separator: str) -> pa.Array:
-    """Return lines with a mark in place of each cell that is in quotation marks."""
-    if not pc.any(pc.match_substring(lines, '"')).as_py():
-        return lines
-    return pc.replace_substring_regex(lines, rf"(^|{re.escape(separator)}){_QUOTED}",
-                                      f"\\1{_CLOSED}")
-
-
-def _quotes_fit(lines: pa.Array, separator: str) -> pa.Array:
-    """Return for each line if every quotation mark in it encloses a cell."""
-    plain = _without_quoted(lines, separator)
-    if plain is lines:
-        return pa.array(np.ones(len(lines), dtype=bool))
-    return pc.invert(pc.match_substring_regex(plain, rf'"|{_CLOSED}[^{re.escape(separator)}]'))
+        return text
+    text = re.sub(rb"^[ \t]+|[ \t]+$", b"", text, flags=re.MULTILINE)
+    return re.sub(rb'("(?:[^"\n]|"")*"|[^" \t\n]+)[ \t]+', rb"\1\t", text)
 
 
 def _checked_marks(column: pa.Array) -> pa.Array:
@@ -280,7 +326,7 @@ def _of_sheet(content: bytes, reading: Reading, limits: Limits) -> tuple[tuple[s
         raise InputError("The line of the header is empty.", field="header",
                          hint="State how many lines stand above the header as “above”.")
     header = column_names([column[0].as_py() for column in rows[:width]])
-    body = [column.slice(1).combine_chunks() for column in rows]
+    body = [column.slice(1) for column in rows]
     longer = np.zeros(len(body[0]), dtype=bool)
     for column in body[width:]:
         longer |= np.asarray(pc.not_equal(column, ""))
@@ -310,5 +356,5 @@ def _turned(header: tuple[str, ...], rows: Lines, frame: Frame, limits: Limits) 
     return Lines(cells, len(others), rows.outside, pa.array(header[1:], pa.string()), rows.notes)
 
 
-def _number(flags: pa.Array) -> int:
-    return int(pc.sum(flags).as_py() or 0)
+def _number(flags: NDArray[np.bool_]) -> int:
+    return int(np.count_nonzero(flags))

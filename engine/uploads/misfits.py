@@ -41,11 +41,11 @@ _OTHER_COLUMN = ("Check the unit: state bounds in the unit of the file, or choos
                  "was meant.")
 _SERIAL = ("They look like dates of a spreadsheet program that are shown as numbers: format their "
            "column as dates, and save the file again.")
-_AS_NUMBERS = ("Leave those cells empty in the file: as numbers they would be moved to the bound, and "
-               "count as if they had been observed there.")
+_AS_NUMBERS = ("Leave those cells empty in the file: as numbers they would be moved to the bound, "
+               "and count as if they had been observed there.")
 _EMPTY = "If so, leave those cells empty in the file."
-OF_OUTCOMES = ("If so, fill in those times from their source: a person without a time would count as "
-               "censored at once.")
+OF_OUTCOMES = ("If so, fill in those times from their source: a person without a time would count "
+               "as censored at once.")
 """Advice on codes among times to an event, which nobody may leave out by how they ended."""
 _READ_AGAIN = "Choose above what time is counted from, and its unit"
 
@@ -236,7 +236,8 @@ def check_follow_up(times: Array, has_event: NDArray[np.bool_], facts: PublicFac
     if not known.any():
         return
     _refuse_codes(times, _Range(uncapital(facts.time_name) or "times", facts.time_low,
-                                facts.time_high, facts.time_unit, "time_high", _LEAST_OF_TIMES), OF_OUTCOMES)
+                                facts.time_high, facts.time_unit, "time_high", _LEAST_OF_TIMES),
+                  OF_OUTCOMES)
     if float((times[known] < facts.time_low).mean()) > MAX_OUTSIDE:
         raise InputError("More than half of the times lie before their start.", field="start",
                          hint="Check which column is the start, and which the end.")
@@ -329,7 +330,7 @@ def remarks_on_codes(numbers: Array, low: float, high: float, name: str, advice:
 
     `advice` says what to do if they are codes.
     """
-    codes = [f"{code:g}" for code in lonely_codes(numbers, 0.0) if low <= code <= high]
+    codes = [f"{code:g}" for code in lonely_codes(numbers) if low <= code <= high]
     if low <= 0 and _is_lonely_zero(numbers, _GAP * (high - low)):
         codes.append("0")
     stands = "stands" if len(codes) == 1 else "stand"
@@ -359,12 +360,12 @@ def _is_lonely_zero(numbers: Array, distance: float) -> bool:
     return bool(len(others) and others.min() > distance and len(np.unique(others)) >= _MANY)
 
 
-def lonely_codes(numbers: Array, distance: float) -> list[float]:
+def lonely_codes(numbers: Array, distance: float | None = None) -> list[float]:
     """Return codes for missing numbers that occur several times, beyond and far from all others.
 
-    A code is beyond them if it is smaller or larger than every other number, and far if it is as
-    far away as they spread, and at least `distance`. A value with neighbours on both sides may have
-    been observed.
+    A code is beyond them if it is smaller or larger than every other number, and far if it is a
+    distance away, such as the width of a stated range; by default as far as the others spread. A
+    value with neighbours on both sides may have been observed.
     """
     is_code = np.isin(numbers, _REPEATED_CODES)
     codes, counts = np.unique(numbers[is_code], return_counts=True)
@@ -373,6 +374,6 @@ def lonely_codes(numbers: Array, distance: float) -> list[float]:
     if not len(others):
         return []
     low, high = float(others.min()), float(others.max())
-    least = max(distance, high - low)
+    least = high - low if distance is None else distance
     return [code for code in repeated
             if max(low - code, code - high) >= max(least, _NEAR * abs(code))]

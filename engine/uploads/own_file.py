@@ -9,7 +9,7 @@ from engine.uploads.reading_of_files import Reading
 
 @dataclass(frozen=True)
 class OwnFile:
-    """The name of a file and its reading, none of its values."""
+    """The name of a file, and the reading by which it was read; none of its values."""
 
     name: str
     reading: Reading

@@ -124,7 +124,7 @@ class _Faults:
     def __init__(self, lines: Lines) -> None:
         self._kinds = {kind: number for kind, number in lines.outside.items() if number}
         self._is_outside = np.zeros(lines.n_lines, dtype=bool)
-        self._of_dates: list[Column] = []
+        self._of_dates = self._of_cells = False
         self._n_lines = lines.n_lines
 
     def add(self, flags: Flags, kind: str) -> None:
@@ -139,7 +139,8 @@ class _Faults:
         values, unreadable = read
         if unreadable.any():
             self.add(unreadable, f"with an unreadable cell in “{shortened(column.name)}”")
-            self._of_dates += [column] * (column.kind is Kind.DATE)
+            self._of_cells = True
+            self._of_dates |= column.kind is Kind.DATE
         return values
 
     def check(self) -> None:
@@ -159,8 +160,11 @@ class _Faults:
         if self._of_dates:
             return ("Correct those dates, or the reading: “order” says how they are written, and "
                     "“offset” what becomes of a time zone behind them.")
-        return ("Correct those lines, or the reading: “missing” lists the texts that stand for a "
-                "missing value, “decimal” the mark in numbers, and “words” what texts mean.")
+        if self._of_cells:
+            return ("Correct those cells, or the reading: “missing” lists the texts that stand for "
+                    "a missing value, “decimal” the mark in numbers, and “words” what texts mean.")
+        return ("Correct those lines: each has as many cells as the header, an id, and both "
+                "quotation marks of a cell. Or correct the “frame” of the reading.")
 
 
 # -- whose a line is -------------------------------------------------------------------------------
@@ -170,6 +174,8 @@ def _ids(lines: Lines, reading: Reading, faults: _Faults) -> tuple[tuple[str, ..
     """Return the ids in order of appearance, and the place of that of each line."""
     stated = reading.person
     assert stated is not None  # the reading is complete
+    if stated.file and lines.person is None:  # of a table, which is one file
+        return ("file",) * bool(lines.n_lines), np.zeros(lines.n_lines, dtype=np.int64)
     if stated.rows:
         return (tuple(f"row {number}" for number in range(1, lines.n_lines + 1)),
                 np.arange(lines.n_lines))

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -21,6 +22,7 @@ from engine.core.lists import counted, listed, shortened
 from engine.core.tasks import DataType
 from engine.numerics.counts.cells import Counted
 from engine.uploads.beginnings import of_stamps
+from engine.uploads.bounded import within_bounds
 from engine.uploads.conversions import Dates
 from engine.uploads.limits import LIMITS, Limits, have
 from engine.uploads.proposing.asking import doubts_of, gaps_of, notes_on
@@ -39,7 +41,6 @@ from engine.uploads.proposing.roles import (
 )
 from engine.uploads.proposing.stated import Stated
 from engine.uploads.reading_of_files import CODED, DAY, FIRST, Column, Kind, Person, Reading
-from engine.uploads.units import unit_in_name
 
 _OF_DATA = {DataType.CURVES: FileKind.CURVES, DataType.READINGS: FileKind.SINGLE,
             DataType.RECORDS: FileKind.RECORDS, Counted.OUTCOMES: FileKind.OUTCOMES,
@@ -128,6 +129,20 @@ def propose(content: bytes, *, data: FileKind | DataType | Counted | str | None 
         notes=(*look.framed.notes, *notes_on(look, roles, reading)))
 
 
+def propose_within(content: bytes, *, data: FileKind | DataType | Counted | str | None = None,
+                   stated: Mapping[str, Any] | None = None, encoding: str = "", sheet: str = ""
+                   ) -> Proposal:
+    """Propose how a file may be read, within bounds of time and memory whatever the file is.
+
+    Raises
+    ------
+    InputError
+        As `propose`, and for a file that takes longer or needs more.
+    """
+    return within_bounds(partial(propose, data=data, stated=stated, encoding=encoding,
+                                 sheet=sheet), content)
+
+
 def _kind(data: FileKind | DataType | Counted | str | None) -> FileKind | None:
     """Return what the file is said to hold."""
     if data is None or isinstance(data, FileKind):
@@ -144,7 +159,9 @@ def _kind(data: FileKind | DataType | Counted | str | None) -> FileKind | None:
 
 def _reading(look: Look, roles: Roles, ids: Ids | None) -> Reading:
     """Return the reading with all that is proposed as settled."""
-    columns = {role: column_of(look, names, role) for role, names in roles.single.items()}
+    of_curves = roles.kind not in EVENTS
+    columns = {role: column_of(look, names, role, of_curves)
+               for role, names in roles.single.items()}
     if "time" in columns and roles.kind not in EVENTS:
         columns["time"] = _counted(look, roles, columns["time"], ids)
     frame, person = look.framed.frame, _person(look, roles, ids)
@@ -174,7 +191,7 @@ def _of_values(look: Look, names: Sequence[str]) -> Column:
         raise InputError(f"The columns of observations such as {listed(others[:1])} do not hold "
                          "numbers alone.", field="columns",
                          hint="Write one kind of number in all of them.")
-    units = {unit_in_name(column.names[0]) for column in columns}
+    units = {column.unit for column in columns}
     return Column(names=(), kind=kinds.pop(), unit=units.pop() if len(units) == 1 else "")
 
 

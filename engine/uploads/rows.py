@@ -175,7 +175,6 @@ class UploadRows(UploadedData[SampleData]):
         task.key for task in TASKS.values() if task.features)
 
     read_as = "rows"
-    reader = staticmethod(read_rows)
 
     rows: RowTable
 

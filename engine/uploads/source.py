@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import ClassVar, TypeVar
 
@@ -33,10 +32,6 @@ class UploadedData(Source[D]):
     ----------
     read_as : str
         The field that holds what was read from the file.
-    reader : callable
-        Reads it from a table and how its columns are used.
-    takes_several : bool
-        Whether the reader is told what becomes of several curves of one person.
 
     Raises
     ------
@@ -46,11 +41,9 @@ class UploadedData(Source[D]):
 
     is_random: ClassVar[bool] = False
     read_as: ClassVar[str]
-    reader: ClassVar[Callable[..., Observations]]
-    takes_several: ClassVar[bool] = False
 
     declared: PublicFacts = field(default_factory=lambda: PublicFacts(kind=DataKind.UPLOAD))
-    reading: Reading | None = None  # how the bytes of the file were read, where that was stated
+    reading: Reading | None = None  # complete, by which it was read; None where one only looks
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -65,6 +58,17 @@ class UploadedData(Source[D]):
     def observations(self) -> Observations:
         """What was read from the file, in its own units."""
         raise NotImplementedError
+
+    @property
+    def ids(self) -> tuple[str, ...]:
+        """The ids of the people in normal form, in the order of records; empty where none names."""
+        return self.observations.ids
+
+    @property
+    def list_of_ids(self) -> str:
+        """The list that the ids come from, as a register; empty where nobody said."""
+        person = None if self.reading is None else self.reading.person
+        return "" if person is None else person.list
 
     @property
     def doubts(self) -> tuple[str, ...]:

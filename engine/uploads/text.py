@@ -96,8 +96,8 @@ def checked_text(content: bytes, encoding: str) -> bytes:
         text = content if is_ascii else content.decode(marked).encode()
     except UnicodeError:
         raise _wrong_encoding(content, marked, encoding.upper()) from None
-    if _share_of_control(text) > _MOST_CONTROL:
-        raise _not_text()
+    if _share_of_control(text[:SAMPLE].replace(b"\0", b"")) > _MOST_CONTROL:
+        raise _not_text()  # zero bytes are counted by line
     return text
 
 

@@ -21,7 +21,7 @@ from engine.uploads.devices.exports import Nightscout
 from engine.uploads.devices.format import Columns, DeviceObservations, Format
 from engine.uploads.devices.reading import FORMATS, archived_files, is_archive_of_exports
 from engine.uploads.limits import Limits, check_bytes, check_cells, refused
-from engine.uploads.lines import Lines, header_of, line_ends, lines_in_frame, parsed
+from engine.uploads.lines import Lines, header_of, line_ends, lines_in_frame
 from engine.uploads.reading_of_files import Reading
 from engine.uploads.tables import is_workbook
 from engine.uploads.text import checked_text
@@ -97,15 +97,14 @@ def _lowered(line: bytes, separator: str) -> tuple[str, ...]:
 
 def _below(body: bytes, separator: str, header: tuple[str, ...], form: Format) -> _Part:
     """Read the lines below a header; one that is a header again is outside the reading."""
-    lines, outside = lines_in_frame(body, separator, len(header))
-    needed = form.needs(header)
-    cells = parsed(lines, separator, len(header), [str(header.index(name)) for name in needed])
+    lines, needed = lines_in_frame(body, separator, len(header)), form.needs(header)
+    cells = lines.columns([str(header.index(name)) for name in needed])
     columns = {name: pc.utf8_trim_whitespace(cells[str(header.index(name))]) for name in needed}
-    again = pa.array(np.ones(len(lines), dtype=bool))
+    again = pa.array(np.ones(lines.number, dtype=bool))
     for name, column in columns.items():
         again = pc.and_(again, pc.equal(pc.utf8_lower(column), name))
     n_again = int(pc.sum(again).as_py() or 0)
-    return _Part(form.observations(columns), {**outside, _AGAIN: n_again})
+    return _Part(form.observations(columns), {**lines.outside, _AGAIN: n_again})
 
 
 def _together(parts: list[_Part], names: list[str], form: Format, reading: Reading, limits: Limits

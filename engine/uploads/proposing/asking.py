@@ -30,7 +30,9 @@ _HELD = {FileKind.OUTCOMES: "how long somebody was followed", FileKind.VALUES: "
 def gaps_of(look: Look, roles: Roles, reading: Reading) -> Iterator[Question]:
     """Yield what has to be said before anything is published."""
     if reading.person is None:
-        yield question_on_people(_left(look, roles), are_one_series(look, roles))
+        yield question_on_people(_left(look, roles), are_one_series(look, roles),
+                                 bool(roles.at) or roles.kind is not FileKind.CURVES,
+                                 _of_columns(look) if roles.may_have_people_in_columns else None)
     if roles.kind is FileKind.RECORDS and not roles.features:
         yield Question(field="columns.features", question="No column holds numbers.", options=(),
                        words='"features": [{"name": "…", "kind": "number"}] in “columns”')
@@ -68,6 +70,16 @@ def _left(look: Look, roles: Roles) -> list[Any]:
             if look.kind(name) in (Kind.WORD, Kind.NUMBER)
             and plain_name(name) not in usual_names("time")
             and not is_of_time(plain_name(name))]
+
+
+def _of_columns(look: Look) -> Option:
+    """Return the answer that each column beside the first is a person, with their times there."""
+    first, *others = look.columns
+    return Option(f"Each column beside “{shortened(first)}” is one person: {len(others):,}", {
+        "frame": {"people": "columns", "header": [look.raw(first)]}, "person": {"header": True},
+        "columns": {"time": _plain(look, first, "time"), "value": None,
+                    "values": {"kind": look.kind(others[0]).value, "at": None}},
+        "several": "average"})
 
 
 def _on_role(look: Look, roles: Roles, role: str) -> Question:
@@ -147,6 +159,9 @@ def _on_words(look: Look, roles: Roles, role: str, column: Column) -> Question:
 
 def notes_on(look: Look, roles: Roles, reading: Reading) -> Iterator[str]:
     """Yield what cannot be answered, and may still be wrong."""
+    if roles.at and len(roles.at) == len(look.columns):
+        yield ("all names of columns are numbers: if the first line is one of data, put one of "
+               "names above it")
     for name in _numeric(look, roles, reading):
         content, mark = look.columns[name], look.decimal
         if content.could_be_thousands(mark) and 2 * content.n_with(mark) >= content.n_known:
@@ -210,7 +225,7 @@ def _on_codes(look: Look, roles: Roles, reading: Reading) -> Iterator[Question]:
     for name in _numeric(look, roles, reading):
         content = look.columns[name]
         numbers = content.numbers(look.decimal)
-        codes = lonely_codes(numbers, 0.0)
+        codes = lonely_codes(numbers)
         texts = sorted({text for text in content.known
                         if _number(text, look.decimal) in codes})
         if codes and texts:

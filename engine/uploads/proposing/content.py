@@ -23,9 +23,11 @@ from engine.uploads.tables import MISSING
 ORDERS = (Order.YMD, Order.DMY, Order.MDY)
 _HOURS = "hours since first observation"  # of dates, from one moment that is the same for all
 _UNIX = {Order.UNIX: (3e8, 4e9), Order.UNIX_MILLISECONDS: (3e11, 4e12)}  # 1979 to 2096
+_MANY = 5000  # different texts, which tell of what kind all are
 _TELLING = 0.1  # of the dates, which fit one order alone: fewer may be typing errors
 _WHOLE = r"^\s*[+-]?[0-9]+(?:[.,]0+)?\s*$"
 _OFFSET = r"(?i)[0-9]\s*(z|utc|gmt|[+-][0-9]{2}:?[0-9]{2}|[+-][0-9]{2})\s*$"
+_LIKE_DATES = r"[0-9][-/. ][0-9]{1,2}[-/. ]|[0-9][-/. ]*[A-Za-z]{3}|[A-Za-z]{3}[-/. ]*[0-9]"
 _CLOCK = r"[0-9]:[0-5][0-9]"
 
 
@@ -103,7 +105,9 @@ class Content:
         return np.isfinite(self._values(Column(names=("",), kind=kind), decimal))
 
     def kind(self, decimal: str = ".") -> Kind:
-        """What most cells are."""
+        """Return what most cells are, of many different ones by those that come first."""
+        if len(self.texts) > _MANY:
+            return Content(self.name, self.texts[:_MANY]).kind(decimal)
         for kind in (Kind.NUMBER, Kind.DATE, Kind.CLOCK, Kind.ELAPSED, Kind.PERCENTAGE):
             number = self.n(kind, decimal)
             if 2 * number > self.n_known:
@@ -141,12 +145,17 @@ class Content:
     @cached_property
     def dates(self) -> dict[Order, Array]:
         """Hours from 1970 of each different text, by the order that it fits; else NaN."""
-        if not pc.any(pc.match_substring_regex(self.texts, r"[0-9][-/. ]*[0-9A-Za-z]+[-/. ,]")
-                      ).as_py():
+        if not pc.any(pc.match_substring_regex(self.texts, _LIKE_DATES)).as_py():
             return {order: np.full(len(self.texts), np.nan) for order in ORDERS}
-        return {order: self._values(Column(names=("",), kind=Kind.DATE, order=order,
-                                           counted=_HOURS, offset=Offset.KEPT))
+        of_years = self._moments(Order.YMD)
+        if np.isfinite(of_years[~self._is_missing]).all():  # which every order reads
+            return dict.fromkeys(ORDERS, of_years)
+        return {order: of_years if order is Order.YMD else self._moments(order)
                 for order in ORDERS}
+
+    def _moments(self, order: Order) -> Array:
+        return self._values(Column(names=("",), kind=Kind.DATE, order=order, counted=_HOURS,
+                                   offset=Offset.KEPT))
 
     def n_in(self, order: Order) -> int:
         """Cells that are dates in an order."""

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from engine.core.lists import counted, shortened
 from engine.uploads.cells import unit_of
-from engine.uploads.reading_of_files import Column, Kind, Offset, Order, Reading
+from engine.uploads.reading_of_files import DAY, Column, Kind, Offset, Order, Reading
 
 _DATES = {Order.YMD: ("2024-04-03", "3 April 2024"), Order.DMY: ("03/04/2024", "3 April 2024"),
           Order.MDY: ("03/04/2024", "4 March 2024"),
           Order.UNIX: ("1712102400", "3 April 2024"),
           Order.UNIX_MILLISECONDS: ("1712102400000", "3 April 2024"),
           Order.UNSTATED: ("03/04/2024", "3 April or 4 March 2024")}
+_AT_HALF_PAST_ONE = {Order.UNIX: "1712151000", Order.UNIX_MILLISECONDS: "1712151000000"}
 _OF_DAY = {"hours": "13.5", "minutes": "810", "seconds": "48600"}
 _MOST_WORDS = 3
 
@@ -56,8 +57,9 @@ def _of_elapsed(column: Column, decimal: str) -> list[str]:
 def _of_date(column: Column, decimal: str) -> list[str]:
     cell, day = _DATES[column.order]
     first, _, beginning = column.counted.partition(" ")
-    if column.counted.endswith("of day"):
-        return [f"{cell} 13:30 → {_OF_DAY[first]} {first}"]
+    if column.counted.endswith(DAY):
+        stamp = _AT_HALF_PAST_ONE.get(column.order, f"{cell} 13:30")
+        return [f"{stamp} → {_OF_DAY[first]} {first}"]
     zone = [f"{cell} 13:30+02:00 → 13:30" if column.offset is Offset.KEPT else
             f"{cell} 13:30+02:00 → 11:30 UTC"] if column.offset is not Offset.NONE else []
     counting = f", in {column.counted}" if beginning and beginning != "years" else ""

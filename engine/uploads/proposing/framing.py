@@ -28,7 +28,7 @@ from engine.uploads.limits import (
     have,
     refused,
 )
-from engine.uploads.lines import column_names, header_of, line_ends, lines_in_frame, parsed
+from engine.uploads.lines import column_names, header_of, line_ends, lines_in_frame
 from engine.uploads.reading_of_files import Frame, Person, Reading
 from engine.uploads.tables import is_workbook
 from engine.uploads.text import checked_text, decoded
@@ -139,17 +139,16 @@ def _of_text(text: bytes, encoding: str, limits: Limits) -> Framed:
     head, _, body = text.split(b"\n", above)[-1].partition(b"\n")
     header = header_of(head, separator)
     check_columns(len(header), limits)
-    lines, outside = lines_in_frame(body, separator, len(header))
-    uneven = outside.get("with another number of cells", 0)
+    lines = lines_in_frame(body, separator, len(header))
+    uneven = lines.outside.get("with another number of cells", 0)
     if uneven:
         raise _uneven(uneven, len(header), separator)
-    strange = sum(outside.values())
+    strange = sum(lines.outside.values())
     if strange:
         raise refused(f"{counted(strange, 'line')} {have(strange)} a quotation mark that is not "
                       "closed in its own line, or a character without meaning.",
                       "Correct those lines, and write cells without line breaks.")
-    cells = parsed(lines, "\t" if separator == BLANKS else separator, len(header),
-                   [str(place) for place in range(len(header))])
+    cells = lines.columns([str(place) for place in range(len(header))])
     named = _SEPARATORS[separator]
     said = (f"columns separated by {named}", *_titles(above),
             *((f"read as {encoding.upper()}",) if encoding != "utf-8" else ()))

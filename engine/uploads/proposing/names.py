@@ -85,11 +85,14 @@ def names_people(name: str, repeats: bool) -> bool:
     ids come again.
     """
     plain = plain_name(name)
-    if plain in PEOPLE:
-        return True
-    is_id = plain in IDS or (plain.endswith("_id") and plain not in NO_PEOPLE
-                             and not _is_of_sites(plain))
-    return is_id and repeats
+    return plain in PEOPLE or (repeats and is_id(name) and plain not in NO_PEOPLE)
+
+
+def is_id(name: str) -> bool:
+    """True if a name is one of ids: of people, lines, visits or devices, but not of sites."""
+    plain = plain_name(name)
+    return plain in (*PEOPLE, *IDS, *NO_PEOPLE) or (plain.endswith("_id")
+                                                    and not _is_of_sites(plain))
 
 
 def rank_of_people(name: str) -> int:

@@ -15,12 +15,18 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from engine.core.lists import shortened
+from engine.core.lists import counted, shortened
 from engine.uploads.ids import IdForm, canonical_texts
 from engine.uploads.proposing.content import Content
-from engine.uploads.proposing.names import NO_PEOPLE, names_people, plain_name, rank_of_people
+from engine.uploads.proposing.names import (
+    NO_PEOPLE,
+    is_id,
+    names_people,
+    plain_name,
+    rank_of_people,
+)
 from engine.uploads.proposing.questions import Option, Question
-from engine.uploads.reading_of_files import Person
+from engine.uploads.reading_of_files import Kind, Person
 
 _MANY = 10  # different texts, from which a column may name people
 _OFFERED = 8  # columns
@@ -67,7 +73,7 @@ class Ids:
     @property
     def counts(self) -> str:
         """Lines and ids in words."""
-        merged = (f"; {self.n_merged:,} other spellings are one of these" if self.n_merged > 0
+        merged = (f" with {counted(self.n_merged, 'other spelling')} of them" if self.n_merged > 0
                   else "")
         return (f"{len(self.content.text):,} lines, {self.n_people:,} different "
                 f"“{shortened(self.content.name)}”{merged}")
@@ -103,16 +109,22 @@ def proposed_ids(columns: Sequence[Content]) -> Ids | None:
 
 def possible_ids(columns: Sequence[Content]) -> list[Ids]:
     """Return the columns that a person may name, those called as visits or devices are last."""
-    able = [content for content in columns if content.n_different > 1]
+    able = [content for content in columns if content.n_different > 1
+            and (content.are_whole or content.kind() is Kind.WORD)]
     return [Ids(content) for content in sorted(
         able, key=lambda content: (plain_name(content.name) in NO_PEOPLE,
                                    rank_of_people(content.name)))][:_OFFERED]
 
 
-def question_on_people(left: Sequence[Content], is_series: bool) -> Question:
-    """Return the question who one person is; `left` are the columns without another role."""
+def question_on_people(left: Sequence[Content], is_series: bool, are_lines: bool,
+                       of_columns: Option | None = None) -> Question:
+    """Return the question who one person is; `left` are the columns without another role.
+
+    Where a line is all that a person has, `are_lines`, no repeated text is likely to be one.
+    `of_columns` is the answer that each column is a person, where that may be.
+    """
     able = possible_ids(left)
-    likely = [ids for ids in able if ids.repeats and ids.n_people >= _MANY
+    likely = [ids for ids in able if not are_lines and ids.repeats and ids.n_people >= _MANY
               and plain_name(ids.content.name) not in NO_PEOPLE]
     if is_series:
         first, evidence = FILE, ("People are not named in this file: times increase from line to "
@@ -121,10 +133,11 @@ def question_on_people(left: Sequence[Content], is_series: bool) -> Question:
         first, evidence = likely[0].option, f"{likely[0].counts}."
     else:
         first, evidence = ROWS, "People are not named in this file."
-        if able:
-            ids = able[0]
-            how = "" if ids.repeats else ": it differs in every line, as row numbers do"
-            evidence = f"{ids.counts}{how}."
-    rest = [option for option in (*(ids.option for ids in able), ROWS, FILE) if option != first]
+        shown = next((ids for ids in able if not ids.repeats or is_id(ids.content.name)), None)
+        if shown is not None:
+            how = "" if shown.repeats else ": it differs in every line, as row numbers do"
+            evidence = f"{shown.counts}{how}."
+    others = (*(ids.option for ids in able), ROWS, FILE, *((of_columns,) if of_columns else ()))
+    rest = [option for option in others if option != first]
     return Question(field="person", question="No column is said to name people.",
                     options=(first, *rest), evidence=evidence, words=_WORDS)

@@ -52,12 +52,21 @@ def answered(reading: Reading, *answers: Option) -> Reading:
 
 def likely(reading: Reading, questions: Iterable[Question]) -> Reading:
     """Return the reading with the likeliest answer to every gap: for looking alone."""
-    return answered(reading, *(question.options[0] for question in questions
-                               if question.is_gap and question.options))
+    for question in questions:
+        is_asked = question.is_gap and question.options and not (
+            reading.is_wide and question.field in ("columns.time", "columns.value"))
+        if is_asked:
+            reading = answered(reading, question.options[0])
+    return reading
 
 
 def _with(plain: Mapping[str, Any], more: Mapping[str, Any]) -> dict[str, Any]:
-    """Return JSON with more in it: objects are joined, all else is replaced."""
-    return {**plain, **{key: _with(plain[key], value) if isinstance(value, Mapping)
-                        and isinstance(plain.get(key), Mapping) else value
-                        for key, value in more.items()}}
+    """Return JSON with more in it: objects are joined, null takes out, all else is replaced."""
+    joined = {key: _with(plain[key], value) if isinstance(value, Mapping)
+              and isinstance(plain.get(key), Mapping) else value for key, value in more.items()}
+    kept = {key: value for key, value in plain.items() if key not in joined}
+    return kept | {key: _without_null(value) for key, value in joined.items() if value is not None}
+
+
+def _without_null(value: Any) -> Any:
+    return _with({}, value) if isinstance(value, Mapping) else value

@@ -24,17 +24,17 @@ from engine.uploads.proposing.names import by_plain_name, first_of, plain_name, 
 from engine.uploads.proposing.people import Ids, proposed_ids
 from engine.uploads.proposing.series import (
     UNNAMED,
+    begins_with_times,
     check_beginning,
     check_family,
-    has_people_in_columns,
+    is_family_of_people,
     refuse_names,
-    refuse_numbered_people,
     series_of,
 )
 from engine.uploads.proposing.stated import Stated
-from engine.uploads.reading_of_files import Column, Kind, Offset, Order, Other
+from engine.uploads.reading_of_files import CODED, Column, Kind, Offset, Order, Other
 from engine.uploads.tables import MISSING, Table
-from engine.uploads.units import unit_in_name
+from engine.uploads.units import in_words, unit_in_name
 
 _FEW_TEXTS = 6  # of a column that may say how a time ended
 _SURE_STATUS = frozenset(usual.STATUS[:usual.STATUS.index("outcome")])
@@ -134,6 +134,7 @@ class Roles:
     features: tuple[str, ...] = ()
     at: tuple[tuple[str, float], ...] = ()
     people_in_columns: bool = False
+    may_have_people_in_columns: bool = False
     candidates: tuple[str, ...] = ()  # of the value, where its name says nothing
 
     @property
@@ -175,7 +176,7 @@ def _kind_of_file(look: Look) -> FileKind:
     if stated.events or look.choices.get("status"):
         return FileKind.OUTCOMES
     plain, roles = by_plain_name(tuple(look.columns)), look.by_name
-    if look.choices.get("value") or look.series or has_people_in_columns(look.table):
+    if look.choices.get("value") or look.series or _may_have_people_in_columns(look):
         return FileKind.CURVES
     status = _status(look, plain)
     if status is not None:
@@ -184,11 +185,23 @@ def _kind_of_file(look: Look) -> FileKind:
             return FileKind.SCORES
         if first_of(usual.ENDS, plain) is not None and first_of(usual.ENDS, plain) != status:
             return FileKind.OUTCOMES
-    if _times(look):
+    if _times(look) and not _is_of_records(look):
         return FileKind.CURVES
     numbers = [name for name in look.columns if look.kind(name) is Kind.NUMBER
                and name != roles.get("id")]
     return FileKind.VALUES if len(numbers) == 1 and roles.get("id") else FileKind.RECORDS
+
+
+def _is_of_records(look: Look) -> bool:
+    """True if everybody has one line: of several numbers, or of an age and what no name says."""
+    times = _times(look)
+    ids = _ids(look, times)
+    if ids is None or ids.repeats:
+        return False
+    numbers = [name for name in look.free(times) if look.kind(name) is Kind.NUMBER
+               and look.columns[name] is not ids.content]
+    is_age = plain_name(times[0]).split("_")[0] == "age"
+    return len(numbers) > 1 or (is_age and "value" not in look.by_name)
 
 
 def _status(look: Look, plain: Mapping[str, str]) -> str | None:
@@ -213,18 +226,19 @@ def _status(look: Look, plain: Mapping[str, str]) -> str | None:
 def _of_curves(look: Look, kind: FileKind) -> Roles:
     covariates = tuple(look.choices.get("covariates") or ())
     named = look.choices.get("time") or look.choices.get("value")
+    may_turn = False
     if not named and kind is FileKind.CURVES:
-        if not look.choices.get("id") and has_people_in_columns(look.table):
-            first = next(iter(look.columns))
+        may_turn = not look.choices.get("id") and _may_have_people_in_columns(look)
+        first, *others = look.columns
+        if may_turn and is_family_of_people(others, look.table):
             return Roles(kind, {"time": (first,)}, people_in_columns=True)
-        if not look.choices:
-            refuse_numbered_people(look.table)
         if look.series:
             _refuse_long_and_wide(look)
             refuse_names(look.table)
             check_family(look.table, look.series, covariates)
             check_beginning(look.table, look.series, covariates)
-            return Roles(kind, {}, covariates, at=tuple(_at(look).items()))
+            return Roles(kind, {}, covariates, at=tuple(_at(look).items()),
+                         may_have_people_in_columns=may_turn)
     times = (str(look.choices["time"]),) if look.choices.get("time") else _times(look)
     times = _with_clock(look, times)
     ids = _ids(look, times)
@@ -233,7 +247,13 @@ def _of_curves(look: Look, kind: FileKind) -> Roles:
     if not times:
         refuse_names(look.table)
     return Roles(_single_or_curves(look, kind, ids, named), single, covariates,
-                 candidates=candidates)
+                 candidates=candidates, may_have_people_in_columns=may_turn)
+
+
+def _may_have_people_in_columns(look: Look) -> bool:
+    """True if the first column may be the times of all others, which hold numbers."""
+    return begins_with_times(look.table) and all(
+        look.kind(name) in (Kind.NUMBER, Kind.PERCENTAGE) for name in [*look.columns][1:])
 
 
 def _single_or_curves(look: Look, kind: FileKind, ids: Ids | None, named: Any) -> FileKind:
@@ -362,22 +382,28 @@ def _of_events(look: Look, kind: FileKind) -> Roles:
     if main is not None:
         single["time"] = (str(main),)
     if kind is FileKind.OUTCOMES and main is not None:
-        single |= _starts(look, free, str(main))
+        single |= _starts(look, free, str(main), _ids(look, (str(main),)))
     return Roles(kind, single)
 
 
-def _starts(look: Look, free: Mapping[str, str], end: str) -> dict[str, tuple[str, ...]]:
+def _starts(look: Look, free: Mapping[str, str], end: str, ids: Ids | None
+            ) -> dict[str, tuple[str, ...]]:
     """Return where a person's own time begins, and where they came under observation.
 
-    A date at which time begins is a start: time is from it to the end. A number beside the number
-    of the end is an entry, from which nobody's time is counted.
+    A date at which time begins is a start, and so is the number at which each of several intervals
+    of a person begins. The number at which a person's only interval begins is an entry, unless it
+    is 0 for everybody: time is not counted from there.
     """
     named = look.choices.get("start") or first_of(usual.START, free)
     late = look.choices.get("entry") or first_of(usual.ENTRY, free)
     roles: dict[str, tuple[str, ...]] = {}
     if named:
-        are_dates = look.kind(str(named)) is look.kind(end) is Kind.DATE
-        roles["start" if are_dates else "entry"] = (str(named),)
+        content = look.columns[str(named)]
+        is_start = (look.kind(str(named)) is look.kind(end) is Kind.DATE
+                    or not np.nan_to_num(content.numbers(look.decimal)).any()
+                    or (ids is not None and ids.repeats
+                        and plain_name(str(named)) not in usual.ENTRY))
+        roles["start" if is_start else "entry"] = (str(named),)
     if late and late != named:
         roles["entry"] = (str(late),)
     return roles
@@ -395,7 +421,7 @@ def words_for_numbers(cells: Content) -> dict[str, str | float]:
     return {} if pair is None else {text: pair.index(text) for text in pair}
 
 
-def column_of(look: Look, names: Sequence[str], role: str) -> Column:
+def column_of(look: Look, names: Sequence[str], role: str, of_curves: bool = True) -> Column:
     """Return how the cells of a column, or of a date and its clock time, are read.
 
     Raises
@@ -405,11 +431,11 @@ def column_of(look: Look, names: Sequence[str], role: str) -> Column:
     """
     raw = tuple(look.raw(name) for name in names)
     cells = look.columns[names[0]]
-    if role in ("status", "group", "site"):
-        return _of_words(look, raw, cells, role)
+    if role in CODED:
+        return _of_words(look, raw, cells, role, of_curves)
     kind = look.kind(names[0])
     is_time = role in ("time", "start", "entry")
-    unit = unit_in_name(raw[0], of_time=is_time)
+    unit = in_words(unit_in_name(raw[0], of_time=is_time))
     unix = cells.unix() if is_time and kind is Kind.NUMBER else None
     if unix is not None:
         return Column(names=raw, kind=Kind.DATE, order=unix, counted=look.stated.counted)
@@ -432,11 +458,12 @@ def column_of(look: Look, names: Sequence[str], role: str) -> Column:
     return Column(names=raw, kind=kind, unit="%" if kind is Kind.PERCENTAGE and not unit else unit)
 
 
-def _of_words(look: Look, raw: tuple[str, ...], cells: Content, role: str
+def _of_words(look: Look, raw: tuple[str, ...], cells: Content, role: str, of_curves: bool
               ) -> Column:
     """Return a column of words: what its texts mean is for a person to say."""
     stated = {"status": look.stated.events, "group": look.stated.groups}.get(role, ())
-    other = {"status": Other.CENSORED, "group": Other.LEFT_OUT}.get(role, Other.UNSTATED)
+    left = Other.LEFT_OUT if of_curves else Other.MISSING
+    other = {"status": Other.CENSORED, "group": left}.get(role, Other.UNSTATED)
     if role == "site":
         stated = tuple(sorted(cells.known))
     return Column(names=raw, kind=Kind.WORD, words={text: text for text in stated},
@@ -461,7 +488,8 @@ def _unreadable(content: Content, kind: Kind, number: int, decimal: str) -> Inpu
     """Return the refusal of cells that are of no kind, with what most of them look like."""
     unread = content.texts.filter(pa.array(~content.are(kind, decimal)))
     bad = pa.array([text for text in unread.to_pylist() if text.casefold() not in MISSING])
-    is_header = content.name.casefold() in {text.casefold() for text in bad.to_pylist()}
+    is_header = content.name.casefold() in {
+        text.casefold() for text in bad.to_pylist()}
     held = {Kind.DATE: "date", Kind.CLOCK: "clock time"}.get(kind, "number")
     return InputError(
         f"{counted(number, 'line')} of column “{shortened(content.name)}” "

@@ -17,6 +17,8 @@ _TIME_STEMS = {"day", "hour", "minute", "week", "month", "year", "visit", "age"}
 _TIME_UNITS = {"seconds", "minutes", "hours", "days", "weeks", "months", "years"}  # behind it
 _BEGINNINGS = {"baseline", "screening"}  # times that are called so, and have no number
 _YEAR_MONTH = re.compile(r"(19|20)[0-9]{2}[-/][0-9]{1,2}|[0-9]{1,2}[-/](19|20)[0-9]{2}")
+_OF_SLOTS = {"h", "hh", "hr", "hrs", "hour", "min", "minute", "t", "time", "x", "y", "v", "obs",
+             "value", "q", "slot", "interval", "period"}  # numbered, they are times of a row
 UNNAMED = "column {}"  # as a table calls it by its place
 FEW_TIMES = 3  # names that are numbers, which may as well be a first observation
 
@@ -24,24 +26,24 @@ FEW_TIMES = 3  # names that are numbers, which may as well be a first observatio
 def has_people_in_columns(table: Table) -> bool:
     """True if the first column looks like the times of all others, each of which is a person.
 
-    It is called as a time or has no name and holds dates, it increases, and no column is called as
-    a person or as what was measured is.
+    It is called as a time or holds dates, it increases, and no column is called as a person or as
+    what was measured is.
     """
     others = table.columns[1:]
-    return _begins_with_times(table) and "" not in {numbered(name, table)[0] for name in others}
+    return begins_with_times(table) and "" not in {numbered(name, table)[0] for name in others}
 
 
-def _begins_with_times(table: Table) -> bool:
+def begins_with_times(table: Table) -> bool:
     """True if the first column, by its name and numbers, is the time of all that stands beside."""
     first, *others = table.columns
     suggested = roles_by_name(table, {})
-    is_unnamed = first == UNNAMED.format(1) and "time" not in suggested
-    if (not is_unnamed and suggested.get("time") != first) or {"id", "value"} & {
-            *suggested} or len(others) < 2:
+    is_called_so = suggested.get("time") == first
+    if {"id", "value"} & {*suggested} or len(others) < 2 or (
+            not is_called_so and {"time"} & {*suggested}):
         return False
     times = table.numbers(first)
-    if is_unnamed and times.kind not in (Kind.DATES, Kind.CLOCK):
-        return False  # row numbers have no name either
+    if not is_called_so and times.kind not in (Kind.DATES, Kind.CLOCK):
+        return False  # row numbers and what was measured increase as well
     return bool(table.n_rows > 1 and not times.unreadable and not times.missing
                 and (times.values[1:] > times.values[:-1]).all())
 
@@ -49,7 +51,7 @@ def _begins_with_times(table: Table) -> bool:
 def refuse_numbered_people(table: Table) -> None:
     """Refuse columns beside times whose names are numbers: of people, or times as well."""
     first, *others = table.columns
-    if {numbered(name, table)[0] for name in others} == {""} and _begins_with_times(table):
+    if {numbered(name, table)[0] for name in others} == {""} and begins_with_times(table):
         raise InputError(f"The columns beside “{shortened(first)}” are called by numbers: these "
                          "may be people or times.", field="layout", hint="Put a letter before the "
                          "numbers of people, as in P101; or add a column of ids, if every row is a "
@@ -75,6 +77,14 @@ def series_of(table: Table, used: set[str]) -> dict[str, float]:
               and not (stem == "" and len(family) <= FEW_TIMES and begins_with_a_row(table))
               and (stem or list(family.values()) == sorted(family.values()))}
     return usable.get("") or max(usable.values(), key=len, default={})
+
+
+def is_family_of_people(names: Sequence[str], table: Table) -> bool:
+    """True if names are numbered alike, and not as times of a day are: M_001, M_002, …"""
+    stems = {numbered(name, table)[0] for name in names}
+    stem = min(stems)
+    return (len(names) >= 3 and len(stems) == 1 and not _says_time(stem)
+            and not {*stem.split("_")} & _OF_SLOTS)
 
 
 def _says_time(stem: str) -> bool:
