@@ -18,9 +18,8 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from engine.core.entrance import bytes_of, json_of
+from engine.core.entrance import bytes_of
 from engine.core.errors import InputError
-from engine.core.lists import listed
 from engine.core.plain import checked_object
 from engine.core.tasks import DataType
 from engine.mechanisms import Mechanism, parsing
@@ -28,7 +27,7 @@ from engine.release import groups
 from engine.release.data_sections import WORDS
 from engine.release.ledger import Ledger
 from engine.release.plan import Declaration
-from engine.release.request import keys_of, stated_facts
+from engine.release.request import checked, keys_of, stated_facts
 from engine.release.sealed_log import OpenLog
 from engine.uploads.limits import MAX_BYTES
 from engine.uploads.reading_of_files import Reading
@@ -52,8 +51,8 @@ class Frozen(NamedTuple):
     def in_words(self) -> str:
         """A line for the holder, before anything exact is shown."""
         if self.changed:
-            return (f"Choices after looking: changed since they were frozen: "
-                    f"{listed(self.changed)}. The card will say so.")
+            return (f"Choices after looking: {', '.join(self.changed)} changed since they were "
+                    "frozen. The card will say so.")
         return ("The facts and the reading are frozen in the ledger. The card names every one that "
                 "is changed from here on.")
 
@@ -85,7 +84,7 @@ def freeze_request(text: str, folder: Path, ledger: Ledger, name: str = "", unse
     InputError
         If the request is incomplete; then nothing was frozen and the file was not compared with it.
     """
-    plain = checked_object(json_of(text, "request"), "request")
+    plain, stated_name = checked(text)
     if "data" not in plain:
         return None
     data, mechanism = checked_object(plain["data"], "data"), parsing.mechanism_of(plain)
@@ -95,7 +94,7 @@ def freeze_request(text: str, folder: Path, ledger: Ledger, name: str = "", unse
         raise InputError("“file” must be the name of a file.", field="file",
                          hint="It is relative to the request.")
     return freeze(ledger, bytes_of(folder / file, MAX_BYTES), data,
-                  name or str(plain.get("name", "")), unseen)
+                  name or stated_name, unseen)
 
 
 def _check_stated(data: Mapping[str, Any], mechanism: Mechanism) -> None:

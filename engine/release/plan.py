@@ -120,7 +120,7 @@ class ReleasePlan:
 
     @classmethod
     def of(cls, source: Source[Data], mechanism: Mechanism, budget: Budget, name: str, unit: str,
-           protected: str, request: Mapping[str, Any], forecast: Forecast | None = None,
+           request: Mapping[str, Any], forecast: Forecast | None = None, protected: str = "person",
            declaration: Declaration = UNDECLARED) -> ReleasePlan:
         """The plan of publishing these data.
 
@@ -134,12 +134,14 @@ class ReleasePlan:
             What was asked for.
         name : str
             What the release is called.
-        unit, protected : str
-            What is protected, in words and by its code: "person", "row" or "observation".
+        unit : str
+            What is protected, in words.
         request : mapping
             The same settings for the command line, to be given away with the release.
         forecast : Forecast, optional
             What the holder was told of the error, to be published beside the release.
+        protected : str
+            The code of what is protected: "person", "row" or "observation".
         declaration : Declaration
             What the holder declares beside the facts.
         """

@@ -316,8 +316,8 @@ def planned(source: Source[Data], mechanism: Mechanism, budget: Budget, name: st
     source.facts.check_stated()
     _check_variables(mechanism, source.facts)
     return ReleasePlan.of(source, mechanism, budget, name, unit_of(source, mechanism),
-                          unit_code(source, mechanism), _request(source, mechanism, budget, name),
-                          forecast, declaration)
+                          _request(source, mechanism, budget, name), forecast,
+                          unit_code(source, mechanism), declaration)
 
 
 def _noised_messages(data: Data, source: Source[Data], mechanism: Mechanism, cost: ReleaseCost,

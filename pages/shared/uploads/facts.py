@@ -33,6 +33,7 @@ from engine.uploads.facts import REACHES, StatedCovariate, declare, declare_rows
 from engine.uploads.reading_of_files import Reading
 from engine.uploads.records import event_columns
 from engine.uploads.rows import RowTable, UploadRows
+from engine.uploads.stated import AFTER_LOOKING
 from engine.uploads.units import in_words, same_unit, unit_in_name
 from pages.shared import components
 from pages.shared.frame import code_fold, layout
@@ -169,7 +170,7 @@ def after_freezing() -> None:
     elif answer.doubts:
         layout.warned([f"{capital(doubt)}." for doubt in answer.doubts],
                       "**The file does not look as stated.** This is for you only. Check the plan "
-                      "of the study.", ":material/rule:")
+                      f"of the study. {AFTER_LOOKING}", ":material/rule:")
 
 
 def say_changed(names: Collection[str]) -> None:

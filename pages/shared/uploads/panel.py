@@ -18,6 +18,7 @@ from engine.language.grammar import capital
 from engine.sources import Source
 from engine.uploads.looking import from_file
 from engine.uploads.source import UploadedData
+from engine.uploads.stated import AFTER_LOOKING
 from pages.shared.frame import controls, layout
 from pages.shared.frame.controls import message, plain
 from pages.shared.server import visitors
@@ -148,8 +149,8 @@ def remarks(upload: Source) -> None:
     if not isinstance(upload, UploadedData) or upload.facts.is_proposed:
         return
     doubts = [f"{capital(doubt)}." for doubt in upload.doubts]
-    layout.warned([*doubts, *upload.remarks()], "**About your file, visible only to you**",
-                  ":material/rule:")
+    layout.warned([*doubts, *upload.remarks()], "**About your file, visible only to you**" + (
+        f" {AFTER_LOOKING}" if doubts else ""), ":material/rule:")
 
 
 def first_look(task: str) -> None:
