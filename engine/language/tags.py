@@ -6,7 +6,7 @@ from engine.core.types import Budget, DataKind, PublicFacts, Unit
 from engine.language.grammar import a, capital, of
 from engine.language.numbers import digits_up, small, whole
 
-FOR_YOUR_EYES = "Not private: for your eyes only"  # of what a file gave by itself
+FOR_YOUR_EYES = "Not private: for your eyes"  # of what a file gave by itself
 
 
 def title(facts: PublicFacts) -> str:

@@ -100,7 +100,7 @@ def freeze_request(text: str, folder: Path, ledger: Ledger, name: str = "", unse
 def _check_stated(data: Mapping[str, Any], mechanism: Mechanism) -> None:
     """Refuse gaps and contradictions that show without the file: they are no choice after it."""
     keys = keys_of(mechanism)
-    checked_object(data, "data", ("file", "reading", *keys, *groups.KEYS))
+    checked_object(data, "data", ("file", "reading", *keys, groups.KEY))
     if "reading" in data:
         Reading.of(data["reading"]).complete()
     stated = {name: value for name, value in data.items() if name in keys}

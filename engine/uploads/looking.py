@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 
@@ -203,14 +204,14 @@ def _range(values: Array, name: str) -> tuple[float, float]:
                    largest if largest - high <= high - low else high)
 
 
-def _called(person: str) -> dict[str, str]:
+def _called(person: str) -> dict[str, Any]:
     """The nouns that the name of a column of people has."""
     name = person.casefold()
     noun = next((noun for noun in _NOUNS if noun in name), "")
     return {"person": noun, "people": _NOUNS[noun]} if noun else {}
 
 
-def _of_rows(rows: RowTable, task: str, words: dict[str, str]) -> PublicFacts:
+def _of_rows(rows: RowTable, task: str, words: dict[str, Any]) -> PublicFacts:
     features, states = TASKS[task].features, TASKS[task].states
     assert features is not None
     columns = dict(zip(rows.covariate_names, rows.covariates.T, strict=True))
@@ -239,7 +240,7 @@ def _reach(values: Array, stated: StatedCovariate) -> float:
     return min(REACHES.values(), key=lambda each: abs(each - reach))
 
 
-def _of_events(events: EventTable, columns: EventColumns, words: dict[str, str]) -> PublicFacts:
+def _of_events(events: EventTable, columns: EventColumns, words: dict[str, Any]) -> PublicFacts:
     low, high = _range(events.time, events.time_column or "time")
     if columns.counted is Counted.OUTCOMES:
         low, high = 0.0, outward(0.0, float(np.nanmax(events.time)))[1]
@@ -250,16 +251,17 @@ def _of_events(events: EventTable, columns: EventColumns, words: dict[str, str])
 # -- curves ----------------------------------------------------------------------------------------
 
 
-def _of_curves(curves: CurveTable, is_single: bool, words: dict[str, str]) -> PublicFacts:
+def _of_curves(curves: CurveTable, is_single: bool, words: dict[str, Any]) -> PublicFacts:
     values = _range(curves.values, curves.value_column or "value")
     times = _range_of_times(curves)
     covariates = [StatedCovariate(name, *_range_of_feature(column, name))
                   for name, column in zip(curves.covariate_names, curves.covariates.T,
                                           strict=True)]
-    others = {"value_name": _plain_name(curves.value_column),
-              "value_unit": unit_in_name(curves.value_column),
-              "time_name": _plain_name(curves.time_column),
-              "time_unit": curves.time_unit or unit_in_name(curves.time_column, True), **words}
+    unit = curves.time_unit or unit_in_name(curves.time_column, True)
+    others: dict[str, Any] = {
+        "value_name": _plain_name(curves.value_column), "time_name": _plain_name(
+            curves.time_column), "value_unit": unit_in_name(curves.value_column),
+        "time_unit": unit, **words}
     if is_single:
         spread = _spread(curves.times, curves.values)
         return declare(*values, *times, _ORIGIN, single=True, reading_sd=spread,

@@ -108,5 +108,5 @@ FILE = OwnFile("heights.csv", "utf-8", None, suggest_layout(read_table(files.csv
     ids=["release", "preview", "request", "stated", "code", "decide", "site plan"])
 def test_nothing_takes_ranges_that_are_from_the_file(taken):
     upload = looked_at(files.growth_frame(60, 8))
-    with pytest.raises(InputError, match="for your eyes only"):
+    with pytest.raises(InputError, match="for your eyes"):
         taken(upload)

@@ -14,8 +14,8 @@ import streamlit as st
 
 from engine.core.identity import digest
 from engine.language.grammar import escape
-from engine.running.bounded import Bounds, Ended
-from engine.uploads.bounded import BOUNDS, too_much
+from engine.running.bounded import Ended
+from engine.uploads.bounded import BOUNDS, OF_COLUMNS, too_much
 from engine.uploads.examples import Example
 from engine.uploads.limits import MAX_BYTES
 from engine.uploads.looking import sheets_of
@@ -25,6 +25,7 @@ from pages.shared.uploads import draft
 
 Made = TypeVar("Made")
 _EXAMPLE = "example.csv"
+_BEFORE = ("upload_proposed", "upload_header", "upload_sheets")  # what is made before a reading
 
 
 def uploaded(label: str, example: Example) -> bool:
@@ -105,9 +106,9 @@ def _changed() -> None:
         draft.forget_file()
 
 
-def made(name: str, maker: Callable[..., Made], waiting: str, *choices: Any,
-         bounds: Bounds = BOUNDS, **options: Any) -> Made:
+def made(name: str, maker: Callable[..., Made], *choices: Any, **options: Any) -> Made:
     """What an engine function makes of the bytes of the file, once for each choice.
+
 
     Raises
     ------
@@ -116,7 +117,8 @@ def made(name: str, maker: Callable[..., Made], waiting: str, *choices: Any,
     """
     asked = digest((st.session_state.upload_file_last, maker.__name__, choices, options))
     if st.session_state.get(name, ("",))[0] != asked:
-        with st.spinner(waiting):
+        bounds = BOUNDS if name in _BEFORE else OF_COLUMNS
+        with st.spinner("Reading the file …"):
             try:
                 result: Made = computed(f"file {asked}", partial(maker, **options), content(),
                                         *choices, bounds=bounds)
@@ -144,7 +146,7 @@ def frame_choices(encoding: str, sheet: str = "") -> None:
     if encoding not in ("", ENCODINGS[0]) or "encoding" in frame():
         st.selectbox("Encoding of the file", ENCODINGS, key=key_of("upload_encoding"),
                      index=ENCODINGS.index(encoding) if encoding in ENCODINGS else 0)
-    sheets = made("upload_sheets", sheets_of, "Reading the file …") if sheet else ()
+    sheets = made("upload_sheets", sheets_of) if sheet else ()
     if len(sheets) > 1:
         st.selectbox("Sheet", sheets, key=key_of("upload_sheet"), index=sheets.index(sheet))
 

@@ -32,7 +32,8 @@ from pages.shared.uploads.files import key_of
 _TITLE = "How this file is read"
 _KINDS = {Kind.NUMBER: "number", Kind.DATE: "date", Kind.CLOCK: "time of day",
           Kind.ELAPSED: "elapsed time", Kind.PERCENTAGE: "percentage", Kind.WORD: "words"}
-_ORDERS = {Order.YMD: "year-month-day", Order.DMY: "day/month/year", Order.MDY: "month/day/year",
+_ORDERS = {Order.YMD: "year-month-day", Order.DMY: "day / month / year",
+           Order.MDY: "month / day / year",
            Order.UNIX: "seconds since 1970", Order.UNIX_MILLISECONDS: "milliseconds since 1970"}
 _TRUST = "columns.site"  # the question who is trusted with the data: no answer is usual
 _MOST_ROWS = 20
@@ -71,7 +72,7 @@ def confirm(task: str, reading: Reading) -> None:
     InputError
         With counts of the lines that are outside the reading.
     """
-    observations = files.made("upload_read", looking.observations_of, "Reading the file …", reading,
+    observations = files.made("upload_read", looking.observations_of, reading,
                               columns.kind_of(task))
     before = draft.of(task)
     draft.keep(Draft(task, reading, observations, None if before is None else before.declared))
@@ -86,8 +87,7 @@ def first_look(task: str) -> Upload | UploadRows | UploadEvents:
     InputError
         If its columns say too little, or it gives no range.
     """
-    return files.made("upload_look", looking.first_look, "Reading the file …", task,
-                      **files.frame())
+    return files.made("upload_look", looking.first_look, task, **files.frame())
 
 
 def proposal_of(task: str, stated: Mapping[str, Any]) -> Proposal:
@@ -98,8 +98,8 @@ def proposal_of(task: str, stated: Mapping[str, Any]) -> Proposal:
     InputError
         If it is no table, or cells of a column can be read in no way.
     """
-    return files.made("upload_proposed", propose, "Reading the file …",
-                      data=columns.kind_of(task), stated=dict(stated), **files.frame())
+    return files.made("upload_proposed", propose, data=columns.kind_of(task), stated=dict(stated),
+                      **files.frame())
 
 
 # -- the screen ------------------------------------------------------------------------------------
@@ -118,8 +118,8 @@ def _screen(task: str) -> tuple[Reading, int]:
         if problem.field == "encoding":
             files.frame_choices("unknown")
         elif problem.field != "file":  # the names do not say: a person may choose
-            columns.draw(task, files.made("upload_header", looking.header_of,
-                                          "Reading the file …", **files.frame()), None)
+            header = files.made("upload_header", looking.header_of, **files.frame())
+            columns.draw(task, header, None)
         raise
     if not stated:
         st.session_state.upload_defaults = columns.proposed(task, proposal.reading)
