@@ -35,6 +35,13 @@ _KINDS = {Kind.NUMBER: "number", Kind.DATE: "date", Kind.CLOCK: "time of day",
 _ORDERS = {Order.YMD: "year-month-day", Order.DMY: "day / month / year",
            Order.MDY: "month / day / year",
            Order.UNIX: "seconds since 1970", Order.UNIX_MILLISECONDS: "milliseconds since 1970"}
+_HERE = {
+    "reading": "Correct those lines in the file, or change above how a column is read.",
+    "header": "The saved reading is of another table: have one proposed from this file.",
+    "several": "Choose under “Change columns” what becomes of them, or keep one line of each person.",
+    "start": "Choose the column of starts under “Change columns”.",
+    "group": "Choose the groups above, or no column of groups under “Change columns”."}
+"""What to do on this page about a refusal, by the field that it names."""
 _TRUST = "columns.site"  # the question who is trusted with the data: no answer is usual
 _MOST_ROWS = 20
 
@@ -49,8 +56,7 @@ def step(task: str) -> bool:
     """
     if not files.uploaded(*columns.file_of(task)):
         return False
-    if (reading := st.session_state.pop("upload_confirm", None)) is not None:
-        confirm(task, reading)
+    refused = _confirmed(task)
     confirmed = draft.of(task)
     if confirmed is not None and not st.session_state.get("upload_edit"):
         _in_short(confirmed)
@@ -61,7 +67,22 @@ def step(task: str) -> bool:
         confirm(task, reading)
         st.rerun()
     _buttons(reading, n_open)
+    if refused is not None:
+        st.error(message(refused), icon=":material/error:")
     return False
+
+
+def _confirmed(task: str) -> InputError | None:
+    """Read the file by what was just confirmed; why not, if it is refused, and what to do here."""
+    reading: Reading | None = st.session_state.pop("upload_confirm", None)
+    if reading is None:
+        return None
+    try:
+        confirm(task, reading)
+    except InputError as problem:
+        return InputError(problem.message, field=problem.field,
+                          hint=_HERE.get(problem.field, problem.hint))
+    return None
 
 
 def confirm(task: str, reading: Reading) -> None:
