@@ -28,6 +28,7 @@ from engine.api.data import (
     sources,
 )
 from engine.api.display import figure, frame
+from engine.api.files import look, propose
 from engine.api.release import (
     ask,
     guarantee,
@@ -50,8 +51,9 @@ from engine.release.measurement import opendp_measurement
 
 __all__ = [
     "Budget", "Covariate", "CurveData", "InputError", "Ledger", "PublicFacts", "__version__",
-    "ask", "attack", "audit", "exhibit", "exhibits", "figure", "frame", "guarantee", "mechanism",
-    "mechanisms", "odds", "opendp_measurement", "plan", "preview", "quote", "read_card",
-    "read_curves", "read_scenario", "read_survival", "release", "release_again", "run_scenario",
-    "save", "schema", "simulate", "simulate_release", "source", "sources",
+    "ask", "attack", "audit", "exhibit", "exhibits", "figure", "frame", "guarantee", "look",
+    "mechanism", "mechanisms", "odds", "opendp_measurement", "plan", "preview", "propose",
+    "quote", "read_card", "read_curves", "read_scenario", "read_survival", "release",
+    "release_again", "run_scenario", "save", "schema", "simulate", "simulate_release", "source",
+    "sources",
 ]

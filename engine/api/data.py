@@ -8,7 +8,7 @@ from typing import Any
 
 import pandas as pd
 
-from engine.core.entrance import bytes_of
+from engine.api.files import people_of, proposed
 from engine.core.errors import InputError
 from engine.core.plain import record
 from engine.core.random_streams import DATA_STREAM, generator
@@ -20,15 +20,12 @@ from engine.mechanisms import mechanisms as _mechanisms
 from engine.numerics.counts.cells import Counted
 from engine.sources import Source
 from engine.sources import sources as _sources
-from engine.uploads.bounded import read_people
 from engine.uploads.curves import Upload
 from engine.uploads.design import StatedDesign
 from engine.uploads.events import UploadEvents, declare_events
 from engine.uploads.facts import declare
-from engine.uploads.limits import MAX_BYTES
 from engine.uploads.misfits import check_named_units
-from engine.uploads.people import People, read_frame
-from engine.uploads.proposal import propose
+from engine.uploads.people import People
 from engine.uploads.reading_of_files import Reading
 from engine.uploads.records import curves_of, event_columns, events_of
 
@@ -181,13 +178,9 @@ def _people(data: str | Path | pd.DataFrame, reading: Reading | Mapping[str, Any
         if stated:
             raise InputError(f"“{next(iter(stated))}” is for looking; the reading says it.",
                              field=next(iter(stated)), hint="Leave it out.")
-        complete = reading if isinstance(reading, Reading) else Reading.of(dict(reading))
-        if isinstance(data, pd.DataFrame):
-            return read_frame(data, complete)
-        return read_people(bytes_of(str(data), MAX_BYTES), complete)
-    content = (data.to_csv(index=False).encode() if isinstance(data, pd.DataFrame)
-               else bytes_of(str(data), MAX_BYTES))
-    return read_people(content, propose(content, data=kind, stated=stated).likely)
+        return people_of(data, reading if isinstance(reading, Reading) else
+                         Reading.of(dict(reading)))
+    return people_of(data, proposed(data, kind, stated).likely)
 
 
 def source(key: str, **parameters: Any) -> Source[Any]:

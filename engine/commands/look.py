@@ -67,12 +67,7 @@ def propose(options: argparse.Namespace) -> None:
         print(text)
         return
     write_whole(file_to_keep(options.out, "out"), f"{text}\n".encode())
-    print(f"{proposal.people}.")
-    for question in proposal.ask:
-        print(f"{'To be said' if question.is_gap else 'To be looked at'}: {question.question} "
-              f"{question.evidence}".rstrip())
-        if question.is_gap:
-            print(f"  State {question.words}.")
+    print(*proposal.lines, sep="\n")
     print(f"{called(options.out)} is the “reading” of a request." if not proposal.gaps else
           f"{called(options.out)} has gaps: fill them before you publish.")
 

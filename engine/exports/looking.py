@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from html import escape
 
 import numpy as np
 
@@ -65,6 +66,10 @@ class Look:
         return drawing.replace("<svg ", f'<svg style="{roles}; background: #fff" ', 1).replace(
             "</svg>", f'<text x="{_LOOK.width - 10}" y="16" text-anchor="end" font-family='
             f'"sans-serif" font-size="12" fill="var(--pc-bias)">{MARK}</text></svg>')
+
+    def _repr_html_(self) -> str:
+        lines = "".join(f"<li>{escape(line)}</li>" for line in self.lines)
+        return f'<div style="max-width: 720px">{self.svg()}<ul>{lines}</ul></div>'
 
     def html(self) -> str:
         """Return the picture and what is to be known of it, as a document that stands alone."""

@@ -74,6 +74,15 @@ class Proposal:
         return "; ".join(summary_of(
             self.reading, self.n_people, self.n_observations))
 
+    @property
+    def lines(self) -> tuple[str, ...]:
+        """What its holder should know: who is a person, what is to be said, and what to look at."""
+        asked = (line for question in self.ask for line in (
+            f"{'To be said' if question.is_gap else 'To be looked at'}: {question.question} "
+            f"{question.evidence}".rstrip(),
+            *((f"  State {question.words}.",) if question.is_gap else ())))
+        return (f"{self.people.removesuffix('.')}.", *asked)
+
     def to_plain(self) -> dict[str, Any]:
         """Return the reading as JSON holds it, with all that is to be asked."""
         asked = {"ask": [question.to_plain() for question in self.ask]} if self.ask else {}

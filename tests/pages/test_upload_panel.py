@@ -9,8 +9,8 @@ import streamlit as st
 
 from engine.core.types import Budget
 from engine.mechanisms import mechanisms
-from engine.release.published import publish
 from engine.release.ledger import Ledger
+from engine.release.published import publish
 from engine.uploads.bounds_library import public_bounds
 from engine.uploads.reading_of_files import Reading
 from pages.shared import components
@@ -164,7 +164,7 @@ def test_columns_whose_names_say_nothing_are_chosen_by_hand(monkeypatch):
 def test_a_column_is_changed_and_its_kind_proposed_anew(monkeypatch):
     at = dropped(monkeypatch, GROWTH.assign(date=[f"2024-01-{1 + k % 28:02d}" for k in range(len(GROWTH))]))
     choose(at, time="date")
-    assert ("date", "time") == next(row[:2] for row in table(at) if row[1] == "time")
+    assert next(row[:2] for row in table(at) if row[1] == "time") == ("date", "time")
     assert "date" in next(row[2] for row in table(at) if row[1] == "time")
     assert not at.error
 

@@ -1,112 +1,152 @@
-"""A first look: ranges rounded outward and the grid of a file, which nothing else may take."""
+"""A look at a file for its holder: pictures, lines, the commands and the notebook."""
+
+import json
+import xml.etree.ElementTree as ElementTree
 
 import numpy as np
 import pandas as pd
 import pytest
 
+from engine import api as pc
+from engine.__main__ import main
 from engine.core.errors import InputError
-from engine.core.types import Budget
-from engine.exports import code_for
-from engine.mechanisms import mechanisms
-from engine.questions import ask
-from engine.release import request
-from engine.release.published import release_cost
-from engine.topics.decision.answer import equal_sites, sized
-from engine.topics.release.preview import release_preview
-from engine.uploads.curves import Upload, read_curves
-from engine.uploads.layout import suggest_layout
-from engine.uploads.looking import from_file, outward, proposed
-from engine.uploads.own_file import OwnFile
-from engine.uploads.tables import read_table
+from engine.exports.looking import MARK, looked_at
+from engine.uploads import examples
+from engine.uploads.people import read, read_frame
+from engine.uploads.proposal import propose
+from engine.uploads.reading_of_files import Reading
 from tests import files
 
-
-def curves_of(frame):
-    table = read_table(files.csv(frame))
-    return read_curves(table, suggest_layout(table))
+INVENTED = ("growth_curves", "temperatures", "outcomes", "concentrations", "scores", "records")
 
 
-def looked_at(frame, task="mean_function"):
-    curves = curves_of(frame)
-    return Upload(curves=curves, declared=proposed(curves, task))
+def look(content):
+    proposal = propose(content)
+    return looked_at(read(content, proposal.likely), proposal)
 
 
-@pytest.mark.parametrize(("low", "high", "expected"), [
-    (3.2, 16.8, (3, 17)), (0, 23.75, (0, 24)), (61.3, 208, (60, 210)), (-0.034, 0.021, (-0.035, 0.025)),
-    (1e-9, 1.05e-9, (1e-9, 1.05e-9)), (119, 121, (119, 121)), (-7, 995_000, (-50_000, 1_000_000))])
-def test_ranges_are_rounded_outward_to_steps_of_1_2_or_5(low, high, expected):
-    assert outward(low, high) == pytest.approx(expected)
+@pytest.mark.parametrize("name", INVENTED)
+def test_every_kind_of_file_has_a_picture_that_says_that_it_is_not_private(name):
+    looked = look(getattr(examples, name)().encode())
+    drawing = ElementTree.fromstring(looked.svg())
+    assert MARK in "".join(drawing.itertext()) and MARK in looked.html()
+    assert any(np.isfinite(mark.x).any() for mark in looked.picture.marks)
+    assert looked.lines[0].startswith("People: ")
 
 
-@pytest.mark.parametrize("seed", range(50))
-def test_a_rounded_range_holds_both_ends_and_is_at_most_a_fifth_wider(seed):
-    rng = np.random.default_rng(seed)
-    low, high = np.sort(rng.normal(size=2) * 10.0 ** rng.integers(-6, 7))
-    first, last = outward(float(low), float(high))
-    assert first <= low + 1e-9 * abs(low) and last >= high - 1e-9 * abs(high)
-    assert last - first <= 1.2001 * (high - low)
+def test_the_average_of_the_picture_is_that_of_the_file():
+    looked = look(b"child,age,height\na,2,80\nb,2,90\na,6,110\nb,6,112\nb,10,130\n")
+    average = looked.picture.marks[1]
+    assert list(average.x) == [2, 6, 10] and list(average.y) == [85, 111, 130]
 
 
-def test_times_on_a_grid_are_proposed_as_common_times():
-    upload = looked_at(files.days_frame())
-    assert upload.facts.is_proposed and upload.facts.design.law == "common"
-    assert from_file(upload.facts).endswith("0 to 23 and the grid of 1 come from this file")
+def test_the_first_line_says_people_time_value_and_observations():
+    content = b"child;visit;height (cm)\n" + b"".join(
+        f"c{k};{k % 28 + 1:02d}.0{k % 9 + 1}.2024;{100 + k},5\n".encode() for k in range(40)) * 2
+    assert look(content).lines[0] == (
+        "People: “child”, 40; time: “visit” (date, years); value: “height (cm)” (number, cm); observations: 80.")
 
 
-def test_a_quarter_of_an_hour_is_said_in_minutes():
-    rng = np.random.default_rng(1)
-    frame = pd.DataFrame([(f"p{k}", f"{h:02d}:{m:02d}", 9 + 3 * np.sin(h / 4) + rng.uniform(-1, 1))
-                          for k in range(20) for h in range(24) for m in (0, 15, 30, 45)],
-                         columns=["patient_id", "time", "glucose_mmol_l"])
-    facts = looked_at(frame).facts
-    assert from_file(facts) == ("Range 5 to 13 mmol/L, 0 to 23.75 hours and the grid of 15 minutes "
-                                "come from this file")
-    assert facts.value_name == "Glucose"
+def test_gaps_are_told_with_the_answer_that_the_picture_takes():
+    looked = look(b"sex,age,height\nm,2,80\nf,3,90\nm,6,110\n")
+    assert any("Here: every line is another person" in line for line in looked.lines)
+    assert looked.table.n_curves == 3
 
 
-def test_own_times_are_proposed_as_even_where_the_file_looks_so():
-    facts = looked_at(files.growth_frame(60, 8)).facts
-    assert facts.design.law == "independent" and facts.observations_per_curve == 9
+# -- commands --------------------------------------------------------------------------------------
 
 
-def test_times_that_look_like_no_design_are_not_known():
-    rng = np.random.default_rng(3)
-    frame = pd.DataFrame([(f"p{k}", t, t + k) for k in range(40)
-                          for t in np.round(10 * rng.beta(0.4, 3, 6), 3)],
-                         columns=["id", "time", "value"])
-    assert looked_at(frame).facts.design.law == "unknown"
+@pytest.fixture
+def curves(tmp_path):
+    path = tmp_path / "curves.csv"
+    path.write_bytes(files.csv())
+    return path
 
 
-def test_a_code_far_from_all_other_numbers_does_not_make_the_range():
-    frame = files.growth_frame(80, 8)
-    frame.loc[3, "height"] = -999
-    assert curves_of(frame).values.min() == -999
-    assert proposed(curves_of(frame), "mean_function").value_low > 50
+@pytest.mark.parametrize("ending", ["html", "svg"])
+def test_look_writes_a_picture_and_prints_what_is_known(curves, tmp_path, ending, capsys):
+    out = tmp_path / f"look.{ending}"
+    assert main(["look", str(curves), "-o", str(out)]) == 0
+    shown = capsys.readouterr()
+    assert shown.out.startswith("People: “child”, 12;") and MARK in shown.err
+    assert "<svg" in out.read_text("utf-8") and MARK in out.read_text("utf-8")
 
 
-@pytest.mark.parametrize(("frame", "words"), [
-    (files.growth_frame(7, 5), "10 people are the fewest for a picture; this file has 7"),
-    (files.growth_frame(30, 5).assign(height=3), "One value fills nine tenths of “height”"),
-    (files.growth_frame(30, 5).assign(age=3), "All times are the same")])
-def test_where_a_file_gives_no_range_one_is_asked_for(frame, words):
-    with pytest.raises(InputError, match=words):
-        proposed(curves_of(frame), "mean_function")
+def test_propose_writes_a_reading_with_what_is_to_be_said(tmp_path, capsys):
+    path, out = tmp_path / "data.csv", tmp_path / "reading.json"
+    path.write_bytes(b"patient,days,end\n1,3,dead\n2,5,alive\n3,9,alive\n")
+    assert main(["propose", str(path), "-o", str(out)]) == 0
+    plain = json.loads(out.read_text("utf-8"))
+    assert [each["field"] for each in plain["ask"]] == ["columns.status.words"]
+    assert "To be said" in capsys.readouterr().out
+    with pytest.raises(InputError):
+        Reading.of(plain).complete()
+    plain["columns"]["status"] |= plain["ask"][0]["options"][0]["adds"]["columns"]["status"]
+    assert len(read(path.read_bytes(), Reading.of(plain)).ids) == 3
+    assert main(["propose", str(path)]) == 0
+    assert json.loads(capsys.readouterr().out)["person"]["column"] == "patient"
 
 
-ADAPTIVE = mechanisms.build("adaptive_mean", {})
-FILE = OwnFile("heights.csv", "utf-8", None, suggest_layout(read_table(files.csv(files.growth_frame()))))
+def test_what_a_file_holds_can_be_stated(tmp_path, capsys):
+    path = tmp_path / "data.csv"
+    path.write_bytes(b"person_id,age,bp\n1,30,120\n2,40,110\n3,50,100\n")
+    assert main(["propose", str(path), "--data", "single observations"]) == 0
+    assert "time" in json.loads(capsys.readouterr().out)["columns"]
+    assert main(["propose", str(path), "--data", "records"]) == 0
+    assert "features" in json.loads(capsys.readouterr().out)["columns"]
 
 
-@pytest.mark.parametrize("taken", [
-    lambda upload: release_cost(upload, ADAPTIVE, Budget(1.0, 1e-6)),
-    lambda upload: release_preview(upload.facts, upload.sizes, ADAPTIVE, Budget(1.0, 1e-6), 1),
-    lambda upload: request.to_plain(upload, ADAPTIVE, Budget(1.0, 1e-6), FILE),
-    lambda upload: request.stated_of(upload.facts, ADAPTIVE),
-    lambda upload: code_for.code_for(ask(release_cost, upload, ADAPTIVE, Budget(1.0, 1e-6)), FILE),
-    lambda upload: sized(upload, equal_sites(upload, "")),
-    lambda upload: upload.facts.to_plain()],
-    ids=["release", "preview", "request", "stated", "code", "decide", "site plan"])
-def test_nothing_takes_ranges_that_are_from_the_file(taken):
-    upload = looked_at(files.growth_frame(60, 8))
-    with pytest.raises(InputError, match="for your eyes"):
-        taken(upload)
+@pytest.mark.parametrize("arguments", [["look", "{}", "-o", "picture.png"], ["look", "missing.csv"],
+                                       ["propose", "{}", "--sheet", "none", "-o", "/"]])
+def test_what_cannot_be_is_refused_in_words(curves, arguments, capsys):
+    assert main([each.format(curves) for each in arguments]) == 2
+    assert capsys.readouterr().err.startswith("error: ")
+
+
+# -- notebooks -------------------------------------------------------------------------------------
+
+
+def test_a_table_and_its_file_have_one_proposal(tmp_path):
+    frame = files.growth_frame()
+    path = tmp_path / "heights.csv"
+    path.write_bytes(files.csv(frame))
+    assert pc.propose(frame).reading == pc.propose(path).reading
+    assert pc.look(frame).lines == pc.look(str(path)).lines
+    assert MARK in pc.look(frame)._repr_html_()
+
+
+@pytest.mark.parametrize("zone", [None, "Europe/Berlin"])
+def test_a_table_with_types_is_read_by_its_proposal(zone):
+    frame = pd.DataFrame({
+        "patient": np.repeat(np.arange(20.0), 6), "group": pd.Categorical(["a", "b"] * 60),
+        "time": pd.date_range("2024-01-01", periods=120, freq="h", tz=zone),
+        "is_awake": [True, False] * 60, "value": np.arange(120.0)})
+    proposal = pc.propose(frame, columns={"value": "value", "covariates": ["is_awake"]})
+    assert not proposal.gaps
+    people = read_frame(frame, proposal.reading)
+    assert len(people.ids) == 20 and set(people.covariates[:, 0]) == {0.0, 1.0}
+
+
+@pytest.mark.parametrize("data", [pd.Series([123.25, 456.75]), [123.25], np.array([123.25]), None, 123.25])
+@pytest.mark.parametrize("function", [pc.propose, pc.look])
+def test_what_is_no_table_is_refused_without_its_values(function, data):
+    with pytest.raises(InputError) as refused:
+        function(data)
+    assert refused.value.field == "data" and "123" not in str(refused.value) and "456" not in str(refused.value)
+
+
+@pytest.mark.parametrize("data", [pd.Series([123.25, 456.75]), [123.25]])
+@pytest.mark.parametrize("reading", [None, {"frame": {"header": ["id"]}, "person": {"column": "id"}}])
+def test_curves_of_what_is_no_table_are_refused_without_its_values(data, reading):
+    with pytest.raises(InputError) as refused:
+        pc.read_curves(data, reading=reading, values=(0, 1), times=(0, 1), origin="a chart",
+                       design={"law": "even"}, observations=2)
+    assert refused.value.field == "data" and "123" not in str(refused.value)
+
+
+def test_a_reading_that_is_proposed_and_checked_leads_to_curves_that_may_be_published():
+    frame = files.growth_frame(40)
+    facts = {"values": (60, 210), "times": (2, 18), "origin": "a chart", "design": {"law": "even"},
+             "observations": 5}
+    assert pc.read_curves(frame, reading=pc.propose(frame).reading, **facts).reading is not None
+    assert pc.read_curves(frame, **facts).reading is None

@@ -17,6 +17,7 @@ from engine.uploads.proposing.questions import answered
 from engine.uploads.proposing.roles import FileKind
 from engine.uploads.reading_of_files import Reading
 from tests import files
+from tests.unit import test_device_exports as devices
 
 SEPARATORS = (",", ";", "\t", "|")
 NAMES_OF_PEOPLE = (
@@ -419,3 +420,32 @@ def test_nothing_of_the_file_stands_in_examples_of_cells():
     content = table(["id", "time", "value"], [(f"somebody{k}", f"{10 + k}.123", f"{700 + k}.456") for k in range(9)] * 2)
     shown = json.dumps(propose(content).examples)
     assert "somebody" not in shown and ".123" not in shown and ".456" not in shown
+
+
+# -- exports of devices ----------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(("text", "export", "value"), [
+    (devices.CLARITY, "Dexcom Clarity", "glucose (mg/dL)"), (devices.LIBREVIEW, "LibreView", "glucose (mmol/L)"),
+    (devices.LIBREVIEW_US, "LibreView", "glucose (mg/dL)"), (devices.NIGHTSCOUT, "Nightscout", "glucose (mg/dL)"),
+    (devices.GREEN_BUTTON, "Green Button", "power (kW)")])
+def test_an_export_of_a_device_is_one_persons_in_its_own_unit(text, export, value):
+    proposal = propose(text.encode())
+    assert (proposal.reading.frame.export, proposal.n_people, proposal.gaps) == (export, 1, ())
+    assert proposal.reading.columns["value"].name == value and proposal.reading.person.file
+    assert len(read(text.encode(), proposal.reading).ids) == 1
+
+
+def test_an_export_with_ids_has_their_people_and_an_archive_one_in_each_file():
+    assert propose(devices.GGIR_2.encode()).n_people == 2
+    packed = devices.archive(**{"ada.csv": devices.LIBREVIEW, "bob.csv": devices.LIBREVIEW})
+    assert propose(packed).n_people == 2 and len(read(packed, propose(packed).reading).ids) == 2
+    stated = {"facts": {"value_unit": "mg/dL"}}
+    assert propose(packed, stated=stated).reading.columns["value"].name == "glucose (mg/dL)"
+
+
+def test_exports_below_one_another_and_of_several_makers_are_refused_with_what_to_do():
+    with pytest.raises(InputError, match="several people into one"):
+        propose((devices.CLARITY * 2).encode())
+    with pytest.raises(InputError, match="each maker"):
+        propose(devices.archive(**{"ada.csv": devices.CLARITY, "bob.csv": devices.LIBREVIEW}))

@@ -12,7 +12,7 @@ from engine.uploads.proposing.names import is_of_time, plain_name, usual_names
 from engine.uploads.proposing.people import question_on_people
 from engine.uploads.proposing.questions import Option, Question
 from engine.uploads.proposing.roles import EVENTS, FileKind, Look, Roles, are_one_series
-from engine.uploads.reading_of_files import DAY, FIRST, Column, Kind, Order, Reading
+from engine.uploads.reading_of_files import DAY, FIRST, Column, Kind, Order, Person, Reading
 
 _OFFERED = 8  # columns, or texts
 _ORDERS = {Order.DMY: "Day first: 03/04/2024 is 3 April",
@@ -39,7 +39,7 @@ def gaps_of(look: Look, roles: Roles, reading: Reading) -> Iterator[Question]:
     if not reading.is_wide:
         for role in _NEEDED.get(roles.kind, ("time", "value")):
             if role not in reading.columns:
-                yield _on_role(look, roles, role)
+                yield _on_role(look, roles, role, reading.person)
     for role, column in reading.columns.items():
         if column.kind is Kind.DATE and column.order is Order.UNSTATED:
             yield _on_order(look, roles, role, column)
@@ -82,12 +82,13 @@ def _of_columns(look: Look) -> Option:
         "several": "average"})
 
 
-def _on_role(look: Look, roles: Roles, role: str) -> Question:
+def _on_role(look: Look, roles: Roles, role: str, person: Person | None) -> Question:
     """Return the question which column plays a role that no name speaks of."""
+    used = (*roles.used, *((person.column,) if person else ()))
     kinds = {"time": (Kind.NUMBER, Kind.DATE, Kind.CLOCK, Kind.ELAPSED), "status": (Kind.WORD,)
              }.get(role, (Kind.NUMBER, Kind.PERCENTAGE))
     able = [name for name in (roles.candidates if role == "value" else ())
-            or look.free(roles.used) if look.kind(name) in kinds or role == "status"][:_OFFERED]
+            or look.free(used) if look.kind(name) in kinds or role == "status"][:_OFFERED]
     what = _HELD.get(roles.kind, _MEANT[role]) if role == "time" else _MEANT[role]
     options = tuple(Option(f"“{shortened(name)}”", {"columns": {role: _plain(look, name, role)}})
                     for name in able)

@@ -101,7 +101,7 @@ class Content:
     def are(self, kind: Kind, decimal: str = ".") -> NDArray[np.bool_]:
         """Return which of the different texts are of a kind; dates in any order."""
         if kind is Kind.DATE:
-            return np.any([np.isfinite(each) for each in self.dates.values()], axis=0)
+            return np.isfinite(list(self.dates.values())).any(axis=0)
         return np.isfinite(self._values(Column(names=("",), kind=kind), decimal))
 
     def kind(self, decimal: str = ".") -> Kind:

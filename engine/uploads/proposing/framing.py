@@ -16,8 +16,15 @@ import pyarrow.compute as pc
 
 from engine.core.errors import InputError
 from engine.core.lists import counted, shortened
+from engine.core.units import GLUCOSE
 from engine.uploads.devices.lines import lines_of_export
-from engine.uploads.devices.reading import Read, is_archive_of_exports, read_archive, read_export
+from engine.uploads.devices.reading import (
+    Read,
+    archived_files,
+    is_archive_of_exports,
+    read_archive,
+    read_export,
+)
 from engine.uploads.limits import (
     LIMITS,
     SAMPLE,
@@ -28,7 +35,7 @@ from engine.uploads.limits import (
     have,
     refused,
 )
-from engine.uploads.lines import column_names, header_of, line_ends, lines_in_frame
+from engine.uploads.lines import Lines, column_names, header_of, line_ends, lines_in_frame
 from engine.uploads.reading_of_files import Frame, Person, Reading
 from engine.uploads.tables import is_workbook
 from engine.uploads.text import checked_text, decoded
@@ -53,6 +60,7 @@ class Framed:
     columns: tuple[pa.Array, ...]  # of text, as many as names
     notes: tuple[str, ...] = ()
     names_people: bool = False  # an export of a device has a column of ids
+    unit: str = ""  # that an export is written in, where it is read in several
 
     @property
     def n_lines(self) -> int:
@@ -98,19 +106,43 @@ def _of_export(content: bytes, read: Read, encoding: str, limits: Limits) -> Fra
     Raises
     ------
     InputError
-        If the strict reader takes it neither with ids nor as one person in each file.
+        If the strict reader takes it neither with ids nor as one person in each file, or lines of
+        it cannot be read.
     """
     header, columns, notes, export = read
     check_cells(len(columns[0]), len(header), limits)
     frame = Frame(encoding=encoding, separator="", export=export.name)
+    lines, names_people = _lines_of_export(content, frame, limits)
+    if sum(lines.outside.values()):
+        raise refused(f"{counted(sum(lines.outside.values()), 'line')} of this {export.name} "
+                      "export cannot be read, or repeat its header.",
+                      "Export it again, and change nothing in it. Put the exports of several "
+                      "people into one .zip file, a file for each.")
+    return Framed(frame, tuple(header), tuple(columns), tuple(notes), names_people,
+                  _unit_of_export(content, limits))
+
+
+def _lines_of_export(content: bytes, frame: Frame, limits: Limits) -> tuple[Lines, bool]:
+    """Return the lines of an export, and whether it has a column of ids."""
     try:
-        lines_of_export(content, Reading(frame=frame, person=Person(column="id")), limits)
+        reading = Reading(frame=frame, person=Person(column="id"))
+        return lines_of_export(content, reading, limits), True
     except InputError:
-        lines_of_export(content, Reading(frame=frame, person=Person(file=True)), limits)
-        names_people = False
-    else:
-        names_people = True
-    return Framed(frame, tuple(header), tuple(columns), tuple(notes), names_people)
+        reading = Reading(frame=frame, person=Person(file=True))
+    try:
+        return lines_of_export(content, reading, limits), False
+    except InputError as problem:
+        if not is_workbook(content):
+            raise
+        raise refused(f"Not all files of this archive are exports of {frame.export} with "
+                      "observations.", "Put the exports of each maker into an archive of their "
+                      "own.") from problem
+
+
+def _unit_of_export(content: bytes, limits: Limits) -> str:
+    """Return the unit of glucose in the header of an export, or of the first one of an archive."""
+    first = archived_files(content, limits)[0][1] if is_workbook(content) else content
+    return next((unit for unit in GLUCOSE if unit.encode() in first[:SAMPLE]), "")
 
 
 def _of_workbook(content: bytes, sheet: str, limits: Limits) -> Framed:

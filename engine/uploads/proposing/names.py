@@ -30,7 +30,8 @@ START = ("start", "start_date", "start_time", "begin", "diagnosis_date", "date_o
 ENTRY = ("entry", "entry_date", "entry_time", "delayed_entry", "late_entry", "age_at_entry",
          "entry_age")
 STATUS = ("status", "event", "end_status", "death", "died", "dead", "cause", "death_event",
-          "censored", "outcome", "label", "class", "result", "disease")
+          "censored", "vital_status", "endpoint", "outcome", "label", "class", "result", "disease",
+          "end", "state")
 ENDS = ("end", "end_date", "exit", "date_of_end", "tstop", "stop", "stop_time", "time2",
         "survival_time", "duration", "follow_up", "futime", "time", "days", "months", "years",
         "weeks")

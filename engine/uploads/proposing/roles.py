@@ -34,7 +34,7 @@ from engine.uploads.proposing.series import (
 from engine.uploads.proposing.stated import Stated
 from engine.uploads.reading_of_files import CODED, Column, Kind, Offset, Order, Other
 from engine.uploads.tables import MISSING, Table
-from engine.uploads.units import in_words, unit_in_name
+from engine.uploads.units import in_words, same_unit, unit_in_name
 
 _FEW_TEXTS = 6  # of a column that may say how a time ended
 _SURE_STATUS = frozenset(usual.STATUS[:usual.STATUS.index("outcome")])
@@ -153,16 +153,22 @@ def roles_of(look: Look, kind: FileKind | None = None) -> Roles:
         If a stated column does not exist, or names of columns can be read in two ways.
     """
     if look.framed.frame.export:
-        value, *_ = [name for name in look.columns if name not in ("id", "hour", "day")]
-        time = "hour" if "hour" in look.columns else "day"
-        chosen = look.choices.get("value") or value
-        return Roles(FileKind.CURVES, {"time": (time,), "value": (chosen,)})
+        return _of_export(look)
     guessed = _kind_of_file(look) if kind is None else kind
     roles = (_of_records(look) if guessed is FileKind.RECORDS else
              _of_events(look, guessed) if guessed in EVENTS else _of_curves(look, guessed))
     chosen = {role: (look.choices[name],) for role, name in (("group", "group"), ("site", "server"))
               if look.choices.get(name)}
     return replace(roles, single={**roles.single, **chosen})
+
+
+def _of_export(look: Look) -> Roles:
+    """Return the roles in an export, whose values are read in the stated unit or its own."""
+    time, *values = [name for name in look.columns if name != "id"]
+    unit = look.stated.value_unit or look.framed.unit
+    value = look.choices.get("value") or next(
+        (name for name in values if unit and same_unit(unit_in_name(name), unit)), values[0])
+    return Roles(FileKind.CURVES, {"time": (time,), "value": (str(value),)})
 
 
 # -- what the file holds ---------------------------------------------------------------------------
@@ -183,7 +189,7 @@ def _kind_of_file(look: Look) -> FileKind:
         score = first_of(usual.SCORES, plain)
         if score is not None and look.kind(score) is Kind.NUMBER:
             return FileKind.SCORES
-        if first_of(usual.ENDS, plain) is not None and first_of(usual.ENDS, plain) != status:
+        if any(plain.get(name, status) != status for name in usual.ENDS):
             return FileKind.OUTCOMES
     if _times(look) and not _is_of_records(look):
         return FileKind.CURVES

@@ -26,6 +26,7 @@ class Stated:
     groups: tuple[str, ...] = ()
     several: str = ""
     features: tuple[str, ...] = ()
+    value_unit: str = ""
 
     @classmethod
     def of(cls, plain: Mapping[str, Any] | None) -> Stated:
@@ -48,11 +49,12 @@ class Stated:
         if day_first is not None and not isinstance(day_first, bool):
             raise InputError("“day_first” must be true or false.", field="day_first")
         beginnings = {name: _text(data, name) for name in _DATES if name in data}
-        features = data.get("features", ())
+        features, facts = data.get("features", ()), (plain or {}).get("facts", {})
         return cls(columns, Dates(day_first, **beginnings), _texts(data, "events"),
                    _texts(data, "groups"), _text(data, "several") if "several" in data else "",
                    tuple(str(each["name"]) if isinstance(each, Mapping) and "name" in each
-                         else str(each) for each in features))
+                         else str(each) for each in features),
+                   str(facts.get("value_unit", "")) if isinstance(facts, Mapping) else "")
 
     @property
     def order(self) -> Order:
