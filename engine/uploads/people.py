@@ -179,6 +179,8 @@ def _ids(lines: Lines, reading: Reading, faults: _Faults) -> tuple[tuple[str, ..
     if stated.rows:
         return (tuple(f"row {number}" for number in range(1, lines.n_lines + 1)),
                 np.arange(lines.n_lines))
+    if stated.file and lines.person is None:
+        return ("file",), np.zeros(lines.n_lines, dtype=np.int64)
     text = lines.cells[stated.column] if lines.person is None else lines.person
     written = text.dictionary_encode()
     ids = canonical_texts(written.dictionary, stated.form)
