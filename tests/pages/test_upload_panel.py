@@ -9,6 +9,7 @@ import streamlit as st
 
 from engine.core.types import Budget
 from engine.mechanisms import mechanisms
+from engine.release import ledger
 from engine.release.ledger import Ledger
 from engine.release.published import publish
 from engine.uploads.bounds_library import public_bounds
@@ -253,6 +254,7 @@ def test_the_file_says_nothing_to_facts_before_they_are_frozen(monkeypatch):
 
 def test_a_fact_that_is_changed_after_the_file_has_answered_is_named_and_stands_on_the_card(
         monkeypatch, tmp_path):
+    monkeypatch.setenv(ledger.VARIABLE, str(tmp_path / "ledger.sqlite3"))
     at = show(state(confirmed(monkeypatch, files.growth_frame(300, 5)), first=2, last=18,
                     observations=40))
     at.session_state["upload_open"] = True
@@ -265,7 +267,7 @@ def test_a_fact_that_is_changed_after_the_file_has_answered_is_named_and_stands_
     frozen = at.session_state["upload_frozen"]
     assert frozen.changed == ("observations_per_curve",) and frozen.looked
     release = publish(at.session_state["upload"], mechanisms.build("adaptive_mean", {}),
-                      Budget(1.0, 1e-4), Ledger(tmp_path / "ledger.sqlite3"), "growth",
+                      Budget(1.0, 1e-4), Ledger(), "growth",
                       declaration=frozen.declaration())
     assert release.card["changed_after_looking"] == ["observations_per_curve"]
 

@@ -38,7 +38,7 @@ _ORDERS = {Order.YMD: "year-month-day", Order.DMY: "day / month / year",
 _HERE = {
     "reading": "Correct those lines in the file, or change above how a column is read.",
     "header": "The saved reading is of another table: have one proposed from this file.",
-    "several": "Choose under “Change columns” what becomes of them, or keep one line of each person.",
+    "several": "Choose under “Change columns” what becomes of them, or keep one line of each.",
     "start": "Choose the column of starts under “Change columns”.",
     "group": "Choose the groups above, or no column of groups under “Change columns”."}
 """What to do on this page about a refusal, by the field that it names."""
@@ -154,6 +154,7 @@ def _screen(task: str) -> tuple[Reading, int]:
     with above:
         st.markdown(f"{plain(capital(proposal.people.rstrip('.')))}.")
         _table(reading)
+        _notes(proposal.notes)
     columns.check_features(task, reading)
     is_trusted = st.session_state.get(key_of(f"upload_ask_{_TRUST}")) or draft.is_example()
     asks_trust = any(question.field == _TRUST for question in proposal.ask) and not is_trusted
@@ -255,7 +256,12 @@ def _in_short(confirmed: Draft) -> None:
         if files.content() is not None:
             st.button("Change", key="change_reading", type="tertiary",
                       on_click=lambda: st.session_state.update(upload_edit=True))
-    if notes := confirmed.observations.notes:
+    _notes(confirmed.observations.notes)
+
+
+def _notes(notes: Sequence[str]) -> None:
+    """What else to know of how the file is read, for its holder."""
+    if notes:
         st.markdown("\n".join(f"- {plain(capital(note))}" for note in notes))
 
 
