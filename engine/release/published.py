@@ -316,6 +316,7 @@ def planned(source: Source[Data], mechanism: Mechanism, budget: Budget, name: st
     """
     name = checked_name(name)
     certified.check_finite(budget)
+    source.facts.check_stated()
     _check_variables(mechanism, source.facts)
     return ReleasePlan.of(source, mechanism, budget, name, unit_of(source, mechanism),
                           _request(source, mechanism, budget, name), forecast,

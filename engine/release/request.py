@@ -206,6 +206,7 @@ def to_plain(source: Source[Data], mechanism: Mechanism, budget: Budget,
     dict or None
         None where nobody knows how an uploaded file was read.
     """
+    source.facts.check_stated()
     if not isinstance(source, UploadedData):
         data: dict[str, Any] | None = {"source": {"key": source.key, "parameters": source.values()}}
     else:
@@ -235,6 +236,7 @@ def stated_of(facts: PublicFacts, mechanism: Mechanism) -> dict[str, Any]:
     mechanism : Mechanism
         Which data it takes says how they are stated.
     """
+    facts.check_stated()
     return _section(mechanism).of_facts(facts, mechanism.main_task)
 
 
