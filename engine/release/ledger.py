@@ -432,6 +432,15 @@ class Ledger:
             if books.state(receipt.number) in ("charged", "under way"):
                 self._end(log, books, receipt.number, "closed")
 
+    def receipt(self, release_id: str) -> Receipt | None:
+        """Give the charge with this id; None if there is none."""
+        if not self.log.exists():
+            return None
+        with self.log.reading() as log:
+            books = Books.of(log.entries)
+            return next((_receipt(books, number) for number, (_, entry) in books.releases.items()
+                         if entry["id"] == release_id), None)
+
     def release(self, release_id: str) -> Drawn:
         """A release that was drawn, to be made again; at no charge, and as often as asked.
 

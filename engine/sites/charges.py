@@ -1,0 +1,72 @@
+"""All that a site asks of its ledger: one charge for a plan, its messages one by one, the end."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from engine.core.types import Array, Budget, Data
+from engine.privacy import accounting
+from engine.release import partial, published
+from engine.release.certified import Key
+from engine.release.ledger import Ledger, Receipt
+from engine.release.plan import messages_to_bytes
+from engine.release.published import Published
+from engine.sites.plan import SitePlan
+from engine.sources import Source
+
+
+@dataclass(frozen=True)
+class People:
+    """What the holder of a site's data says of its people."""
+
+    total: Budget | None = None  # most that all releases about them may cost, if this is the first
+    same_people: bool | None = None  # whether they are those whom the ledger seems to know
+
+
+@dataclass(frozen=True)
+class Charge:
+    """The charge of a plan in the ledger of a site."""
+
+    ledger: Ledger
+    receipt: Receipt
+
+    @classmethod
+    def made(cls, ledger: Ledger, plan: SitePlan, site: int, source: Source[Data], people: People
+             ) -> Charge:
+        """Charge the people of a site once for a plan; the same charge is found again."""
+        study = plan.study
+        rho = accounting.total_rho(study.certified_spends(site))
+        description = (f"{study.mechanism.main_task.label} by {study.mechanism.label}, with other "
+                       "sites")
+        return cls(ledger, published.charge(
+            plan.release, source, study.cost(site).certified, rho, ledger, description,
+            people.total, people.same_people))
+
+    @classmethod
+    def found(cls, ledger: Ledger, release_id: str) -> Charge | None:
+        """Find a charge by its id; None if it was never made."""
+        receipt = ledger.receipt(release_id) if release_id else None
+        return None if receipt is None else cls(ledger, receipt)
+
+    @property
+    def is_finished(self) -> bool:
+        """True if its release is in the ledger."""
+        return self.receipt.state == "drawn"
+
+    def stored(self) -> dict[int, bytes]:
+        """Give what was drawn so far, by position."""
+        return partial.stored(self.ledger, self.receipt)
+
+    def store(self, position: int, content: bytes) -> bytes:
+        """Store what was drawn, and give what is stored; see `partial.store`."""
+        return partial.store(self.ledger, self.receipt, position, content)
+
+    def close(self) -> None:
+        """Draw nothing more under it, for ever."""
+        self.ledger.close(self.receipt)
+
+    def finish(self, messages: Mapping[Key, Array]) -> Published:
+        """Store all messages of the release, and make it from them."""
+        self.ledger.store(self.receipt, messages_to_bytes(messages))
+        return published.again(self.ledger, self.receipt.release_id)
