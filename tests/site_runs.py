@@ -7,15 +7,15 @@ import numpy as np
 from engine.noise.hardened import CountNoise, LatticeNoise
 from engine.release.ledger import Ledger
 from engine.sites import agreement, messages
-from engine.sites.agreement import Agreement, Party
-from engine.sites.centre import Run
+from engine.sites.agreement import Party, SignedPlan
+from engine.sites.centre import SiteRun
 from engine.sites.plan import SitePlan
 from engine.sites.protocol import Protocol
 from engine.sites.secret_store import SecretStore
 from engine.sites.signing import Key, Keyring, Scheme
 from engine.sites.site import Site, source_of
 from engine.sites.statements import Offer
-from engine.sites.study import Study
+from engine.sites.study import SiteStudy
 from engine.uploads.reading import read_file
 from tests import curve25519
 
@@ -101,7 +101,7 @@ def planned(**settings):
 
 def plan_of(stated):
     """A plan of a study with offers that nobody keeps, for sites that share a secret."""
-    checked = Study.of(stated)
+    checked = SiteStudy.of(stated)
     return SitePlan.of(checked, [Offer(site=member.name, study=checked.digest,
                                        nonce=f"{k:032x}").signed(KEY)
                                  for k, member in enumerate(checked.members)])
@@ -113,7 +113,7 @@ def stores(folder, n=3):
 
 def agreed(stated, folder, keys=None):
     """The parties of a study whose plan all of them have signed off, and their sign-offs."""
-    checked = Study.of(stated) if isinstance(stated, dict) else stated
+    checked = SiteStudy.of(stated) if isinstance(stated, dict) else stated
     n = len(checked.members)
     keys = keys or ([KEY] * n if checked.scheme is Scheme.HMAC else OWN[:n])
     ring = RING if checked.scheme is Scheme.HMAC else book(n)
@@ -137,10 +137,14 @@ def files_of(study):
 
 def opened(stated, folder, files=None, keys=None):
     """The sites of a study that all signed off, with ledgers in the folder."""
-    parties, sign_offs = agreed(stated, folder, keys)
+    return seated(*agreed(stated, folder, keys), folder, files)
+
+
+def seated(parties, sign_offs, folder, files=None):
+    """The sites of parties that have agreed, with their files, and with ledgers in the folder."""
     checked = parties[0].plan.study
     files = files_of(checked) if files is None else files
-    return [Site(Agreement(party, sign_offs),
+    return [Site(SignedPlan(party, sign_offs),
                  source_of(party.plan.study, party.index, read_file(text.encode())),
                  Ledger(folder / f"{party.name}.sqlite3"))
             for party, text in zip(parties, files, strict=True)]
@@ -176,4 +180,4 @@ def protocol(plan):
 def run_of(sites, wire):
     """All that the centre has heard."""
     agreed_on = sites[0].agreement
-    return Run(agreed_on.plan, agreed_on.sign_offs, tuple(read(wire)))
+    return SiteRun(agreed_on.plan, agreed_on.sign_offs, tuple(read(wire)))

@@ -19,8 +19,8 @@ from engine.release.data_content import content_of
 from engine.release.ledger import Ledger
 from engine.release.published import Published
 from engine.sites import agreement, centre, partners, signing, spoken, words
-from engine.sites.agreement import Agreement, Party
-from engine.sites.centre import Run
+from engine.sites.agreement import Party, SignedPlan
+from engine.sites.centre import SiteRun
 from engine.sites.charges import People
 from engine.sites.folder import Folder
 from engine.sites.messages import Message
@@ -33,7 +33,7 @@ from engine.sites.signing import Key, Keyring, Scheme
 from engine.sites.site import Site, source_of, unreadable_rounds, withdrawn
 from engine.sites.statements import MAX_BYTES as MAX_STATEMENT
 from engine.sites.statements import Offer, SignOff, Statement
-from engine.sites.study import MAX_SITES, Study
+from engine.sites.study import MAX_SITES, SiteStudy
 from engine.uploads.limits import MAX_BYTES
 from engine.uploads.reading import read_file
 
@@ -200,7 +200,7 @@ def _partners_list(options: argparse.Namespace) -> int:
 
 
 def _offer(options: argparse.Namespace) -> int:
-    study = Study.read(entrance.text_of(options.study, "study"))
+    study = SiteStudy.read(entrance.text_of(options.study, "study"))
     store = SecretStore.beside(Ledger(options.ledger, options.witness))
     folder = _folder(options.through)
     _say(words.summary(study))
@@ -209,7 +209,7 @@ def _offer(options: argparse.Namespace) -> int:
 
 
 def _plan(options: argparse.Namespace) -> int:
-    study = Study.read(entrance.text_of(options.study, "study"))
+    study = SiteStudy.read(entrance.text_of(options.study, "study"))
     if not options.offers:
         _say(words.summary(study))
         print("Each site now makes its offer with “python -m engine offer”.", file=sys.stderr)
@@ -271,23 +271,23 @@ def _site(options: argparse.Namespace) -> int:
     sign_offs = _awaited(options, party.plan, transport)
     if sign_offs is None:
         return _NOT_YET
-    agreed = Agreement(party, sign_offs)
+    agreed = SignedPlan(party, sign_offs)
     site = Site(agreed, source, ledger, _people(options, ledger, source, party.member.people))
 
-    def advance(run: Run) -> Published | None:
+    def advance(run: SiteRun) -> Published | None:
         there = {message.position for message in run.messages}
         for turn, content in site.answers(run.messages).items():
             transport.send(turn, content)
             if turn.position not in there:
                 print(words.sent(site.protocol, turn), file=_words_to(options), flush=True)
         return site.finished(run.messages)
-    release = _followed(options, Run(party.plan, sign_offs, ()), party.ring, transport, advance,
+    release = _followed(options, SiteRun(party.plan, sign_offs, ()), party.ring, transport, advance,
                         party.index)
     if release is None:
         return _NOT_YET
     print(f"The release is in the ledger, with id {release.release_id}.", file=_words_to(options))
     if options.out is not None:
-        _write(options, Run(party.plan, sign_offs, tuple(transport.received())), release)
+        _write(options, SiteRun(party.plan, sign_offs, tuple(transport.received())), release)
     return 0
 
 
@@ -299,14 +299,14 @@ def _centre(options: argparse.Namespace) -> int:
     if sign_offs is None:
         return _NOT_YET
 
-    def advance(run: Run) -> Published | None:
+    def advance(run: SiteRun) -> Published | None:
         transcript = run.checked(ring)
         is_whole = len(transcript) == len(run.protocol.turns)
         return centre.released(run, transcript) if is_whole else None
-    release = _followed(options, Run(plan, sign_offs, ()), ring, transport, advance)
+    release = _followed(options, SiteRun(plan, sign_offs, ()), ring, transport, advance)
     if release is None:
         return _NOT_YET
-    _write(options, Run(plan, sign_offs, tuple(transport.received())), release)
+    _write(options, SiteRun(plan, sign_offs, tuple(transport.received())), release)
     return 0
 
 
@@ -330,7 +330,7 @@ def _awaited(options: argparse.Namespace, plan: SitePlan, transport: Transport
             return None
 
 
-def _followed(options: argparse.Namespace, run: Run, ring: Keyring, transport: Transport,
+def _followed(options: argparse.Namespace, run: SiteRun, ring: Keyring, transport: Transport,
               advance: Any, index: int | None = None) -> Published | None:
     """Go on whenever something comes, until the release is there or nothing more is to be done.
 
@@ -338,7 +338,7 @@ def _followed(options: argparse.Namespace, run: Run, ring: Keyring, transport: T
     """
     previous = ""
     while True:
-        now = Run(run.plan, run.sign_offs, tuple(transport.received()))
+        now = SiteRun(run.plan, run.sign_offs, tuple(transport.received()))
         release: Published | None = advance(now)
         current = words.turn_of(now.protocol, now.checked(ring), index)
         if current != previous:
@@ -408,7 +408,7 @@ def _words_to(options: argparse.Namespace) -> Any:
     return sys.stderr if options.through == "-" else sys.stdout
 
 
-def _write(options: argparse.Namespace, run: Run, release: Published) -> None:
+def _write(options: argparse.Namespace, run: SiteRun, release: Published) -> None:
     for path in release_folder.write(options.out, centre.all_files(run, release)):
         print(f"wrote {path}", file=_words_to(options))
 

@@ -1,6 +1,6 @@
 """What must be so before a site draws: offers and sign-offs of all, by keys that it holds itself.
 
-A site makes one offer for a study, signs one plan of it, and draws only under an `Agreement`, which
+A site makes one offer for a study, signs one plan of it, and draws only under a `SignedPlan`, which
 cannot be made unless
 
 * its plan has, for every site, an offer signed by the key that this site holds for it, and for the
@@ -23,10 +23,10 @@ from engine.core.errors import InputError
 from engine.language.grammar import conjunction
 from engine.sites import pads
 from engine.sites.plan import SitePlan
-from engine.sites.secret_store import Entry, SecretStore
+from engine.sites.secret_store import KeptOffer, SecretStore
 from engine.sites.signing import Key, Keyring
 from engine.sites.statements import Offer, SignOff, Withdrawal, now
-from engine.sites.study import Member, Study
+from engine.sites.study import Member, SiteStudy
 
 _SECRET, _NONCE = 32, 16  # bytes
 
@@ -80,7 +80,7 @@ class Party:
         """The keys of its partners and its own."""
         return self.partners.with_own(self.name, self.key)
 
-    def entry(self) -> AbstractContextManager[Entry]:
+    def entry(self) -> AbstractContextManager[KeptOffer]:
         """Hold what it keeps of the study alone."""
         return self.store.entry(self.plan.study.digest, self.name)
 
@@ -115,7 +115,7 @@ class Party:
 
 
 @dataclass(frozen=True)
-class Agreement:
+class SignedPlan:
     """A plan that all sites have signed off, as one of them has checked.
 
     Raises
@@ -136,7 +136,7 @@ class Agreement:
         return self.party.plan
 
 
-def offered(study: Study, name: str, key: Key, store: SecretStore) -> Offer:
+def offered(study: SiteStudy, name: str, key: Key, store: SecretStore) -> Offer:
     """Make a site's offer for a study, or give the one that it made before."""
     index = study.index_of(name)
     check_scheme(study, key)
@@ -150,7 +150,7 @@ def offered(study: Study, name: str, key: Key, store: SecretStore) -> Offer:
         return entry.offer
 
 
-def check_scheme(study: Study, key: Key) -> None:
+def check_scheme(study: SiteStudy, key: Key) -> None:
     """Refuse a key of another kind than the study says."""
     if key.scheme is not study.scheme:
         raise InputError(f"The study says {study.scheme.value}, and this key is for "

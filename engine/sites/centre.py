@@ -33,7 +33,7 @@ TRANSCRIPT = "transcript.json"
 
 
 @dataclass(frozen=True)
-class Run:
+class SiteRun:
     """A plan with all that was signed for it: what the centre sees."""
 
     plan: SitePlan
@@ -59,8 +59,8 @@ class Run:
         return messages.checked(self.protocol, self.messages, ring)
 
 
-def released(run: Run, transcript: Mapping[int, Whole]) -> Published:
-    """Make the release from all messages; `transcript` is from `Run.checked`."""
+def released(run: SiteRun, transcript: Mapping[int, Whole]) -> Published:
+    """Make the release from all messages; `transcript` is from `SiteRun.checked`."""
     protocol = run.protocol
     missing = [turn for turn in protocol.turns if turn.position not in transcript]
     if missing:
@@ -74,7 +74,7 @@ def released(run: Run, transcript: Mapping[int, Whole]) -> Published:
     return published.assemble(run.plan.release, protocol.messages(transcript), receipt)
 
 
-def all_files(run: Run, release: Published) -> dict[str, bytes]:
+def all_files(run: SiteRun, release: Published) -> dict[str, bytes]:
     """Write the files of a release, by name: the guarantee of every site, and the transcript."""
     cards = {f"guarantee-{member.name}.json": _dumped(site_card(run.plan, release, site))
              for site, member in enumerate(run.plan.study.members)}
@@ -100,7 +100,7 @@ def site_card(plan: SitePlan, release: Published, site: int) -> dict[str, Any]:
                     "what other sites send says nothing of them")}}
 
 
-def transcript(run: Run) -> bytes:
+def transcript(run: SiteRun) -> bytes:
     """Write the plan, the sign-offs and all messages: what the centre saw."""
     once = {message.position: message for message in run.messages}
     return _dumped({"kind": _KIND, "version": _VERSION, "plan": run.plan.plain,
@@ -108,7 +108,7 @@ def transcript(run: Run) -> bytes:
                     "messages": [once[index].plain for index in sorted(once)]})
 
 
-def from_transcript(text: str) -> Run:
+def from_transcript(text: str) -> SiteRun:
     """Read a run, finished or under way, from the file that `transcript` wrote."""
     plain = checked_object(json_of(text, "transcript"), "transcript",
                            ("kind", "version", "plan", "sign_offs", "messages"))
@@ -120,10 +120,10 @@ def from_transcript(text: str) -> Run:
         raise InputError("This transcript was written by another version of this program.",
                          field="transcript", hint="Open it with that version.")
     plan = SitePlan.read(written(checked_object(plain.get("plan"), "plan")))
-    return Run(plan, tuple(SignOff.of(stated, f"Sign-off {k} of the transcript")
+    return SiteRun(plan, tuple(SignOff.of(stated, f"Sign-off {k} of the transcript")
                            for k, stated in enumerate(plain["sign_offs"], start=1)),
                tuple(messages.read(json.dumps(message, ensure_ascii=False).encode(),
-                                   f"Entry {k} of the transcript")
+                                   f"KeptOffer {k} of the transcript")
                      for k, message in enumerate(plain["messages"], start=1)))
 
 

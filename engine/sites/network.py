@@ -38,8 +38,8 @@ from engine.core.plain import checked_object
 from engine.release import folder
 from engine.release.ledger import Ledger
 from engine.sites import agreement, centre, messages, partners
-from engine.sites.agreement import Agreement, Party
-from engine.sites.centre import Run
+from engine.sites.agreement import Party, SignedPlan
+from engine.sites.centre import SiteRun
 from engine.sites.messages import Message
 from engine.sites.plan import MAX_BYTES as MAX_PLAN
 from engine.sites.plan import SitePlan
@@ -82,7 +82,7 @@ class Hospital(Executor):
             if agreement.missing(self.party.plan, [*sign_offs.values()]):
                 return _told([own], [])
             if self.site is None:
-                self.site = Site(Agreement(self.party, tuple(sign_offs.values())), self._source,
+                self.site = Site(SignedPlan(self.party, tuple(sign_offs.values())), self._source,
                                  self._ledger)
             answers = self.site.answers(received)
             self.site.finished(received)
@@ -115,7 +115,7 @@ class Centre(Controller):
             if abort_signal.triggered:
                 return
         try:
-            run = Run(self._plan, tuple(self._signed.values()), tuple(self._heard.values()))
+            run = SiteRun(self._plan, tuple(self._signed.values()), tuple(self._heard.values()))
             release = centre.released(run, run.checked(self._ring))
             folder.write(str(self._place / self._settings["out"]), centre.all_files(run, release))
         except InputError as problem:

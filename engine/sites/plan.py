@@ -25,7 +25,7 @@ from engine.core.plain import checked_object
 from engine.release.plan import ReleasePlan, versions
 from engine.sites import spoken
 from engine.sites.statements import Offer
-from engine.sites.study import Study, written
+from engine.sites.study import SiteStudy, written
 
 _KIND, _VERSION = "plan of a release by several sites", 2
 _KEYS = ("kind", "version", "study", "offers", "noise", "versions")
@@ -36,11 +36,11 @@ MAX_BYTES = 10**6
 class SitePlan:
     """All that is public of a release to which several sites contribute."""
 
-    study: Study
+    study: SiteStudy
     offers: tuple[Offer, ...]  # in the order of the sites
 
     @classmethod
-    def of(cls, study: Study, offers: Sequence[Offer]) -> SitePlan:
+    def of(cls, study: SiteStudy, offers: Sequence[Offer]) -> SitePlan:
         """Make the plan of a study from the offers of all its sites, in any order."""
         names = [member.name for member in study.members]
         for offer in offers:
@@ -84,7 +84,7 @@ class SitePlan:
             raise InputError("This plan was made by another version of this program.",
                              field="plan", hint="Use the same version at every site.")
         _check_versions(plain.get("versions"))
-        plan = cls.of(Study.of(plain.get("study")), [
+        plan = cls.of(SiteStudy.of(plain.get("study")), [
             Offer.of(offer, f"Offer {k} of the plan")
             for k, offer in enumerate(plain["offers"], start=1)])
         if plain.get("noise") != plan.plain["noise"]:

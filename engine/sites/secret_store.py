@@ -14,7 +14,7 @@ import os
 import sqlite3
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from engine.core import entrance
@@ -30,11 +30,11 @@ _TABLE = """CREATE TABLE IF NOT EXISTS offers (
 
 
 @dataclass
-class Entry:
+class KeptOffer:
     """What is kept of one study at one site; an offer that was not made is None."""
 
     offer: Offer | None = None
-    secret: bytes = b""  # of the pads; empty without masked sums, and when it is erased
+    secret: bytes = field(default=b"", repr=False)  # of the pads; empty where there is none left
     sign_off: SignOff | None = None
     charge: str = ""  # id of the release in the ledger; empty before it is charged
     is_ended: bool = False  # nothing more is drawn
@@ -60,7 +60,7 @@ class SecretStore:
         return cls(entrance.file_to_keep(f"{ledger.path}.offers", "ledger"))
 
     @contextmanager
-    def entry(self, study: str, site: str) -> Iterator[Entry]:
+    def entry(self, study: str, site: str) -> Iterator[KeptOffer]:
         """Hold the entry of a study, by its digest, alone; what was changed is kept afterwards."""
         with closing(self._held()) as file:
             entry = _read(file, study, site)
@@ -82,7 +82,7 @@ class SecretStore:
             raise self._unusable() from None
         return file
 
-    def _keep(self, file: sqlite3.Connection, study: str, site: str, entry: Entry) -> None:
+    def _keep(self, file: sqlite3.Connection, study: str, site: str, entry: KeptOffer) -> None:
         try:
             if entry.offer is not None:
                 file.execute("INSERT OR REPLACE INTO offers VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
@@ -97,19 +97,19 @@ class SecretStore:
                           hint="It lies beside the ledger. Check its disk, and who may write it.")
 
 
-def _read(file: sqlite3.Connection, study: str, site: str) -> Entry:
+def _read(file: sqlite3.Connection, study: str, site: str) -> KeptOffer:
     row = file.execute("SELECT offer, secret, sign_off, charge, is_ended, withdrawal FROM offers "
                        "WHERE study = ? AND site = ?", (study, site)).fetchone()
     if row is None:
-        return Entry()
+        return KeptOffer()
     offer, secret, sign_off, charge, is_ended, withdrawal = row
     origin = "An entry of this site"
-    return Entry(Offer.read(offer, origin), secret,
+    return KeptOffer(Offer.read(offer, origin), secret,
                  SignOff.read(sign_off, origin) if sign_off else None, charge, bool(is_ended),
                  Withdrawal.read(withdrawal, origin) if withdrawal else None)
 
 
-def _row(entry: Entry) -> tuple[bytes, bytes, bytes, str, int, bytes]:
+def _row(entry: KeptOffer) -> tuple[bytes, bytes, bytes, str, int, bytes]:
     offer, sign_off, withdrawal = (
         b"" if statement is None else statement.to_bytes()
         for statement in (entry.offer, entry.sign_off, entry.withdrawal))

@@ -8,7 +8,7 @@ the plan, and the proofs of mechanisms hold for messages that are chosen after s
 ones. For that to hold a message must be drawn once, of the same records in the same order, and must
 follow one transcript:
 
-* nothing is charged or drawn but under an `Agreement`: all sites signed the whole digest of the
+* nothing is charged or drawn but under a `SignedPlan`: all sites signed the whole digest of the
   plan, by keys that this site holds itself;
 * the ledger is charged before the first message is drawn, for this plan and these data;
 * the order of the records is drawn once and kept (`new_order`, `ordered`);
@@ -36,13 +36,13 @@ from engine.release.ledger import Ledger
 from engine.release.published import Published
 from engine.release.request import uploaded
 from engine.sites import messages, pads
-from engine.sites.agreement import Agreement, Party
+from engine.sites.agreement import Party, SignedPlan
 from engine.sites.charges import Charge, People
 from engine.sites.messages import Message
 from engine.sites.protocol import Protocol, Turn, Whole, from_bytes, to_bytes, wholes
-from engine.sites.secret_store import Entry
+from engine.sites.secret_store import KeptOffer
 from engine.sites.statements import Withdrawal
-from engine.sites.study import Study
+from engine.sites.study import SiteStudy
 from engine.sources import Source
 from engine.uploads.tables import Table
 
@@ -50,7 +50,7 @@ _DIGEST = 32  # bytes before the numbers of a message that is kept
 _UNSTATED = People()
 
 
-def source_of(study: Study, site: int, table: Table) -> Source[Data]:
+def source_of(study: SiteStudy, site: int, table: Table) -> Source[Data]:
     """Read the records of a site's file as the study says; refuse others than it declares."""
     source = uploaded(table, study.reading, study.mechanism, study.facts)
     data = certified.publishable_data(source)
@@ -73,7 +73,7 @@ def source_of(study: Study, site: int, table: Table) -> Source[Data]:
 class Site:
     """One site of a run that all sites have signed off."""
 
-    agreement: Agreement
+    agreement: SignedPlan
     source: Source[Data]  # its records, from `source_of`
     ledger: Ledger  # its own
     people: People = _UNSTATED
@@ -84,7 +84,7 @@ class Site:
         return self.agreement.party
 
     @property
-    def study(self) -> Study:
+    def study(self) -> SiteStudy:
         """What all agreed on, but for the offers."""
         return self.agreement.plan.study
 
@@ -117,8 +117,7 @@ class Site:
         """
         transcript = messages.checked(self.protocol, received, self.party.ring)
         with self.party.entry() as entry:
-            if not entry.charge:
-                entry.check_open()
+            self._check_ledger(entry)
             entry.charge = self.charge.receipt.release_id
             stored = self.charge.stored()
             self._check_transcript(transcript, stored)
@@ -147,6 +146,14 @@ class Site:
             entry.secret, entry.is_ended = b"", True
         return release
 
+    def _check_ledger(self, entry: KeptOffer) -> None:
+        """Refuse to charge where this site has ended its part, or charged another ledger."""
+        if not entry.charge:
+            entry.check_open()
+        elif Charge.found(self.ledger, entry.charge) is None:
+            raise InputError(f"{self.party.name} charged this plan in another ledger than this.",
+                             field="ledger", hint="Use the ledger that it charged.")
+
     def _check_transcript(self, transcript: Mapping[int, Whole],
                           stored: Mapping[int, bytes]) -> None:
         """Refuse to go on where others were told, or tell, something else than before."""
@@ -173,8 +180,8 @@ class Site:
                     "answered: a message was exchanged.", field="message",
                     hint="Nothing more is drawn in this run. Compare it with the others.")
 
-    def _new_message(self, turn: Turn, transcript: Mapping[int, Whole], digest: str, entry: Entry
-                     ) -> bytes:
+    def _new_message(self, turn: Turn, transcript: Mapping[int, Whole], digest: str,
+                     entry: KeptOffer) -> bytes:
         """Draw a message and keep it.
 
         A failure closes the charge, because numbers of the site may have caused it.
@@ -188,7 +195,7 @@ class Site:
             raise
         return self.charge.store(turn.position, bytes.fromhex(digest) + to_bytes(numbers))
 
-    def _noised(self, turn: Turn, exact: Array, digest: str, entry: Entry) -> Whole:
+    def _noised(self, turn: Turn, exact: Array, digest: str, entry: KeptOffer) -> Whole:
         """Noise a message; where only sums are read, with a share of the noise and masked."""
         if not isinstance(turn.noise, LatticeShares | CountShares):
             return wholes(turn.noise(exact), turn.noise)

@@ -141,7 +141,7 @@ class SignOff(Statement):
 
 @dataclass(frozen=True, kw_only=True)
 class Withdrawal(Statement):
-    """A site's word that its secret for pads is erased and that it draws nothing from a round on."""
+    """A site's word that its secret is erased and that it draws nothing from a round on."""
 
     kind: ClassVar[str] = "withdrawal"
     forms: ClassVar[Forms] = {"plan": is_hex, "round": lambda number: type(number) is int

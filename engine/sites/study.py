@@ -46,7 +46,7 @@ from engine.privacy import accounting
 from engine.privacy.failure import usual_delta
 from engine.privacy.transcript import CENTRE
 from engine.release import request
-from engine.release.certified import SiteCost
+from engine.release.certified import SiteCost, check_finite
 from engine.release.guarantee_card import unit_of_person
 from engine.release.ledger import LONGEST_NAME, checked_name
 from engine.release.plan import ReleasePlan
@@ -69,7 +69,7 @@ class Member:
 
 
 @dataclass(frozen=True)
-class Study:
+class SiteStudy:
     """All that people decide about a release to which several sites contribute."""
 
     name: str
@@ -80,7 +80,7 @@ class Study:
     shares: Shares | None = None  # who adds noise; None where each site adds all of its own
 
     @classmethod
-    def read(cls, text: str) -> Study:
+    def read(cls, text: str) -> SiteStudy:
         """Read a study from JSON, as the module describes it; refuse what cannot be released.
 
         Raises
@@ -92,7 +92,7 @@ class Study:
         return cls.of(json_of(text, "study"))
 
     @classmethod
-    def of(cls, plain: Any) -> Study:
+    def of(cls, plain: Any) -> SiteStudy:
         """Read a study from plain values; see `read`."""
         stated = checked_object(plain, "study", _KEYS)
         parsing.check_version(stated)
@@ -234,7 +234,9 @@ def _member(site: Any, is_pure: bool) -> Member:
                          field="people")
     usual = 0.0 if is_pure else usual_delta(people)
     budget = {"epsilon": plain.get("epsilon"), "delta": plain.get("delta", usual)}
-    return Member(name, people, parsing.budgets_of({"budgets": [budget]}, 1, usual)[0])
+    member = Member(name, people, parsing.budgets_of({"budgets": [budget]}, 1, usual)[0])
+    check_finite(member.budget)
+    return member
 
 
 def _check_facts(mechanism: Mechanism, facts: PublicFacts) -> None:

@@ -18,13 +18,13 @@ from engine.sites.plan import SitePlan
 from engine.sites.protocol import Protocol, Turn, Whole
 from engine.sites.signing import Scheme
 from engine.sites.statements import SignOff, Withdrawal
-from engine.sites.study import Study
+from engine.sites.study import SiteStudy
 
 EXTRA = '".[sites]"'
 TO_COMPARE = "Compare these words with the owner of the key on the telephone, all eight of them"
 
 
-def summary(study: Study) -> list[str]:
+def summary(study: SiteStudy) -> list[str]:
     """Say what is planned, of whom, and how good it would be; from public facts alone."""
     facts, cost, mechanism = study.facts, study.draft.cost, study.mechanism
     verdict = mechanism.feasibility(study.sizes, cost.inner_budgets)
@@ -81,7 +81,7 @@ def sign_off(plan: SitePlan, site: int) -> list[str]:
         *lines_before(facts, study.sizes, study.mechanism.main_task.data is DataType.CURVES)]
 
 
-def checklist(study: Study, offers: Collection[str], sign_offs: Collection[SignOff],
+def checklist(study: SiteStudy, offers: Collection[str], sign_offs: Collection[SignOff],
               plan: SitePlan | None) -> dict[str, list[str]]:
     """List who has made an offer and who has signed off this plan: columns by their title."""
     names = [member.name for member in study.members]
@@ -151,7 +151,7 @@ def messages_table(protocol: Protocol, transcript: Mapping[int, Whole]) -> dict[
                                                    turn) for turn in turns]})}
 
 
-def budgets_table(study: Study) -> dict[str, list[Any]]:
+def budgets_table(study: SiteStudy) -> dict[str, list[Any]]:
     """List what each site’s people are charged, and what an attacker gains."""
     costs = [study.cost(site).certified for site in range(len(study.members))]
     return {"site": [member.name for member in study.members],
@@ -174,7 +174,7 @@ def _first_masked(whole: Whole) -> str:
     return ", ".join(f"{number % 2**64:016x}" for number in whole[:2]) + ", …" * (len(whole) > 2)
 
 
-def commands(study: Study) -> str:
+def commands(study: SiteStudy) -> str:
     """List what each site installs and types, and the centre."""
     names = [member.name for member in study.members]
     is_shared = study.scheme is Scheme.HMAC

@@ -3,6 +3,7 @@
 import secrets
 
 import pytest
+from engine.sites.studies import SiteEntry, study, usual_reading
 
 from engine.core.types import Budget
 from engine.mechanisms.adaptive_mean import AdaptiveMean
@@ -12,7 +13,6 @@ from engine.sites import centre, messages
 from engine.sites.folder import Folder
 from engine.sites.plan import SitePlan
 from engine.sites.signing import Scheme
-from engine.sites.studies import SiteEntry, study, usual_reading
 from engine.sources.sparse_curves import SparseCurves
 from pages.shared.server import visitors
 from tests.pages.opening import visit

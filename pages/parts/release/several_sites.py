@@ -18,13 +18,13 @@ from engine.language.grammar import capital, escape
 from engine.release import request
 from engine.release.captions import headline
 from engine.sites import agreement, centre, drafts, partners, words
-from engine.sites.centre import Run
+from engine.sites.centre import SiteRun
 from engine.sites.drafts import SiteEntry
 from engine.sites.folder import Folder
 from engine.sites.plan import SitePlan
 from engine.sites.protocol import Protocol
 from engine.sites.signing import Keyring, Scheme, key_of
-from engine.sites.study import Study
+from engine.sites.study import SiteStudy
 from engine.topics.release import charts
 from engine.topics.sites import site_table
 from engine.topics.sites.site_table import SiteRow
@@ -127,13 +127,13 @@ def _reading(choice: Choice, origin: str) -> Mapping[str, Any] | None:
         row.n_observations_per_curve for row in _rows()))
 
 
-def _checked(stated: Mapping[str, Any]) -> Study:
+def _checked(stated: Mapping[str, Any]) -> SiteStudy:
     """The study as it is read, kept while the same visitor looks at it."""
     cached, text = st.session_state.get("site_study"), json.dumps(stated, sort_keys=True)
     if cached is None or cached[0] != text:
         with st.spinner("Working out the noise of every message …"):
-            cached = st.session_state.site_study = text, Study.of(stated)
-    study: Study = cached[1]
+            cached = st.session_state.site_study = text, SiteStudy.of(stated)
+    study: SiteStudy = cached[1]
     return study
 
 
@@ -167,7 +167,7 @@ def _follow(choice: Choice) -> None:
     timed.run(look, None if is_whole else _LOOK_SECONDS)
 
 
-def _plan_of(study: Study, there: Folder) -> SitePlan | None:
+def _plan_of(study: SiteStudy, there: Folder) -> SitePlan | None:
     """The plan that anybody makes of the offers in the folder; None before all are there."""
     offers = there.offers()
     names = {offer.site for offer in offers}
@@ -175,7 +175,7 @@ def _plan_of(study: Study, there: Folder) -> SitePlan | None:
         member.name in names for member in study.members) else None
 
 
-def _progress(study: Study, there: Folder, ring: Keyring | None) -> None:
+def _progress(study: SiteStudy, there: Folder, ring: Keyring | None) -> None:
     """Who has made an offer and signed off, how far the run is, and all messages so far."""
     received, sign_offs, plan = there.received(), there.sign_offs(), _plan_of(study, there)
     if there.unfinished:
@@ -192,7 +192,7 @@ def _progress(study: Study, there: Folder, ring: Keyring | None) -> None:
                            icon=":material/handshake:", on_click="ignore", key="follow_plan")
         st.markdown("\n".join(f"* {escape(line.strip())}" for line in words.of_plan(plan)))
         return
-    run = Run(plan, tuple(sign_offs), tuple(received))
+    run = SiteRun(plan, tuple(sign_offs), tuple(received))
     transcript, turns = run.checked(ring), run.protocol.turns
     st.progress(len(transcript) / len(turns), text=words.turn_of(run.protocol, transcript))
     if len(transcript) == len(turns):
@@ -237,7 +237,7 @@ def _ring(scheme: Scheme, part: str) -> Keyring | None:
     return ring
 
 
-def _result(run: Run, transcript: Mapping[int, Any]) -> None:
+def _result(run: SiteRun, transcript: Mapping[int, Any]) -> None:
     """The release, what each site was charged, and what the centre saw."""
     release = centre.released(run, transcript)
     st.subheader(f"Released: {escape(release.name)}", anchor=False)
