@@ -71,6 +71,7 @@ class SecretStore:
 
     def _held(self) -> sqlite3.Connection:
         try:
+            self.path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
             if not self.path.exists():
                 os.close(os.open(self.path, os.O_WRONLY | os.O_CREAT, 0o600))
             file = sqlite3.connect(self.path, timeout=_PATIENCE, isolation_level=None)

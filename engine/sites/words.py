@@ -105,8 +105,8 @@ def withdrawn(protocol: Protocol, withdrawal: Withdrawal) -> list[str]:
             f"{drawn + 1} of {protocol.n_rounds} on it never draws." if drawn < protocol.n_rounds
             else f"{withdrawal.site} had drawn all {protocol.n_rounds} rounds; nothing more is "
             "drawn.",
-            f"Its ledger keeps the charge of what it drew in {drawn} rounds." if drawn else
-            "It had drawn nothing."]
+            f"It drew {drawn} of {protocol.n_rounds} rounds. What its ledger charged stays "
+            "charged."]
 
 
 def unreadable(rounds: Sequence[int]) -> str:
