@@ -121,14 +121,19 @@ class SignedPlan:
     Raises
     ------
     InputError
-        If a sign-off is missing, of another plan, or not signed by the key that this site holds.
+        If a sign-off is missing, of another plan, or not signed by the key that this site holds;
+        or if its own is not the one that it keeps.
     """
 
     party: Party
     sign_offs: tuple[SignOff, ...]
 
     def __post_init__(self) -> None:
-        check_sign_offs(self.party.plan, self.sign_offs, self.party.ring)
+        check_sign_offs(self.plan, self.sign_offs, self.party.ring)
+        if self.party.signed_off() not in self.sign_offs:
+            raise InputError(f"{self.party.name} has not signed off this plan itself.",
+                             field="sign-off", hint="Do so with “python -m engine sign-off”, "
+                             "beside the ledger with which the offer was made.")
 
     @property
     def plan(self) -> SitePlan:

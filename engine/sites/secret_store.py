@@ -43,9 +43,8 @@ class KeptOffer:
     def check_open(self) -> None:
         """Refuse to draw where this site's part has ended."""
         if self.is_ended:
-            raise InputError("This site’s part in this study has ended, and its secret for pads is "
-                             "erased: nothing more is drawn.", field="study",
-                             hint="Write a new study, under another name.")
+            raise InputError("This site’s part in this study has ended: nothing more is drawn.",
+                             field="study", hint="Write a new study, under another name.")
 
 
 @dataclass(frozen=True)

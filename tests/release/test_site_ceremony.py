@@ -309,6 +309,13 @@ def test_a_sign_off_of_another_plan_or_by_another_key_is_refused(plan, offers, s
     assert charged(tmp_path) == []
 
 
+def test_a_sign_off_that_somebody_else_made_with_the_key_of_this_site_is_not_its_own(plan, tmp_path):
+    signed = [party(plan, tmp_path, k).sign_off(plan.words[0]) for k in (1, 2)]
+    copied = SignOff(site="north", plan=plan.digest, at=signed[0].at).signed(OWN[0])
+    with pytest.raises(InputError, match="north has not signed off this plan itself"):
+        SignedPlan(party(plan, tmp_path), (copied, *signed))
+
+
 def test_a_site_without_a_key_in_its_own_book_is_asked_for_it(plan, tmp_path):
     lonely = Keyring({"south": OWN[1].public})
     with pytest.raises(InputError, match="No key is held for east"):
