@@ -21,7 +21,7 @@ from engine.release.published import Published
 from engine.sites import agreement, centre, partners, signing, spoken, words
 from engine.sites.agreement import Party, SignedPlan
 from engine.sites.centre import SiteRun
-from engine.sites.charges import People
+from engine.sites.charges import SitePeople
 from engine.sites.folder import Folder
 from engine.sites.messages import Message
 from engine.sites.pipes import Pipes
@@ -373,14 +373,14 @@ def _ring(options: argparse.Namespace, plan: SitePlan) -> Keyring:
     return Keyring({}, _key_of(options))
 
 
-def _people(options: argparse.Namespace, ledger: Ledger, source: Any, n: int) -> People:
+def _people(options: argparse.Namespace, ledger: Ledger, source: Any, n: int) -> SitePeople:
     """What the holder says of the people, and the total that the options ask for."""
     same = None if options.people is None else options.people == "same"
     content = content_of(source)
     before, known = ledger.odometer(content), ledger.known(content, source.traces())
     if known is not None and same:
         before = known.odometer
-    return People(total_of(options, n, before), same)
+    return SitePeople(total_of(options, n, before), same)
 
 
 def _read_plan(options: argparse.Namespace) -> SitePlan:

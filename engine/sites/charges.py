@@ -17,7 +17,7 @@ from engine.sources import Source
 
 
 @dataclass(frozen=True)
-class People:
+class SitePeople:
     """What the holder of a site's data says of its people."""
 
     total: Budget | None = None  # most that all releases about them may cost, if this is the first
@@ -25,15 +25,15 @@ class People:
 
 
 @dataclass(frozen=True)
-class Charge:
+class SiteCharge:
     """The charge of a plan in the ledger of a site."""
 
     ledger: Ledger
     receipt: Receipt
 
     @classmethod
-    def made(cls, ledger: Ledger, plan: SitePlan, site: int, source: Source[Data], people: People
-             ) -> Charge:
+    def made(cls, ledger: Ledger, plan: SitePlan, site: int, source: Source[Data],
+             people: SitePeople) -> SiteCharge:
         """Charge the people of a site once for a plan; the same charge is found again."""
         study = plan.study
         rho = accounting.total_rho(study.certified_spends(site))
@@ -44,7 +44,7 @@ class Charge:
             people.total, people.same_people))
 
     @classmethod
-    def found(cls, ledger: Ledger, release_id: str) -> Charge | None:
+    def found(cls, ledger: Ledger, release_id: str) -> SiteCharge | None:
         """Find a charge by its id; None if it was never made."""
         receipt = ledger.receipt(release_id) if release_id else None
         return None if receipt is None else cls(ledger, receipt)

@@ -37,7 +37,7 @@ from engine.release.published import Published
 from engine.release.request import uploaded
 from engine.sites import messages, pads
 from engine.sites.agreement import Party, SignedPlan
-from engine.sites.charges import Charge, People
+from engine.sites.charges import SiteCharge, SitePeople
 from engine.sites.messages import Message
 from engine.sites.protocol import Protocol, Turn, Whole, from_bytes, to_bytes, wholes
 from engine.sites.secret_store import KeptOffer
@@ -47,7 +47,7 @@ from engine.sources import Source
 from engine.uploads.tables import Table
 
 _DIGEST = 32  # bytes before the numbers of a message that is kept
-_UNSTATED = People()
+_UNSTATED = SitePeople()
 
 
 def source_of(study: SiteStudy, site: int, table: Table) -> Source[Data]:
@@ -76,7 +76,7 @@ class Site:
     agreement: SignedPlan
     source: Source[Data]  # its records, from `source_of`
     ledger: Ledger  # its own
-    people: People = _UNSTATED
+    people: SitePeople = _UNSTATED
 
     @property
     def party(self) -> Party:
@@ -99,10 +99,10 @@ class Site:
         return certified.publishable_data(self.source)
 
     @cached_property
-    def charge(self) -> Charge:
+    def charge(self) -> SiteCharge:
         """Its charge, which is written when it is first looked at, if it was not before."""
-        return Charge.made(self.ledger, self.agreement.plan, self.party.index, self.source,
-                           self.people)
+        return SiteCharge.made(self.ledger, self.agreement.plan, self.party.index, self.source,
+                               self.people)
 
     def answers(self, received: Sequence[Message]) -> dict[Turn, bytes]:
         """Give all messages of this site that can be drawn now or were drawn before.
@@ -150,7 +150,7 @@ class Site:
         """Refuse to charge where this site has ended its part, or charged another ledger."""
         if not entry.charge:
             entry.check_open()
-        elif Charge.found(self.ledger, entry.charge) is None:
+        elif SiteCharge.found(self.ledger, entry.charge) is None:
             raise InputError(f"{self.party.name} charged this plan in another ledger than this.",
                              field="ledger", hint="Use the ledger that it charged.")
 
@@ -226,7 +226,7 @@ def withdrawn(party: Party, ledger: Ledger) -> Withdrawal:
         If its release is finished.
     """
     with party.entry() as entry:
-        charge = Charge.found(ledger, entry.charge)
+        charge = SiteCharge.found(ledger, entry.charge)
         if charge is not None and charge.is_finished:
             raise InputError("This release is finished: there is nothing to withdraw.",
                              field="plan", hint="It is in the ledger.")
