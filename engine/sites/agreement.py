@@ -1,4 +1,4 @@
-"""What must be so before a site draws: offers and sign-offs of all, by keys that it holds itself.
+"""Conditions under which a site draws: offers and sign-offs of all, by keys that it holds itself.
 
 A site makes one offer for a study, signs one plan of it, and draws only under a `SignedPlan`, which
 cannot be made unless
@@ -72,7 +72,7 @@ class Party:
 
     @property
     def name(self) -> str:
-        """What the study calls it."""
+        """The name of the site in the study."""
         return self.member.name
 
     @cached_property
@@ -137,7 +137,7 @@ class SignedPlan:
 
     @property
     def plan(self) -> SitePlan:
-        """What all agreed on."""
+        """The plan that all agreed on."""
         return self.party.plan
 
 

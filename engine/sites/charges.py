@@ -18,7 +18,7 @@ from engine.sources import Source
 
 @dataclass(frozen=True)
 class SitePeople:
-    """What the holder of a site's data says of its people."""
+    """Statements of the holder of a site's data about its people."""
 
     total: Budget | None = None  # most that all releases about them may cost, if this is the first
     same_people: bool | None = None  # whether they are those whom the ledger seems to know

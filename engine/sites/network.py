@@ -145,7 +145,7 @@ class Centre(Controller):
 
 
 def _opened(client: str) -> tuple[Party, Source[Any], Ledger]:
-    """The site of a client with its keys and offers, its records and its ledger."""
+    """Open the site of a client with its keys and offers, its records and its ledger."""
     place, settings = _settings("PRIVACY_CURVES_SITE", _OF_A_SITE, client)
     plan, ledger = _plan(place, settings), Ledger(place / settings["ledger"])
     index = plan.study.index_of(settings["name"])
@@ -158,7 +158,7 @@ def _opened(client: str) -> tuple[Party, Source[Any], Ledger]:
 
 def _settings(variable: str, keys: tuple[str, ...], client: str = ""
               ) -> tuple[Path, Mapping[str, Any]]:
-    """Where the file of one party is, and what it says."""
+    """Read the settings of one party, with the folder that its names are relative to."""
     path = Path(os.environ[variable].replace("{client}", client))
     return path.parent, checked_object(json.loads(path.read_text("utf-8")), variable, keys)
 
@@ -168,7 +168,7 @@ def _plan(place: Path, settings: Mapping[str, Any]) -> SitePlan:
 
 
 def _ring(place: Path, settings: Mapping[str, Any]) -> Keyring:
-    """What signatures of others are checked with."""
+    """Read the keys that signatures of others are checked with."""
     if "partners" in settings:
         return partners.read(text_of(str(place / settings["partners"])))
     return Keyring({}, key_of(text_of(str(place / settings["key"]))))

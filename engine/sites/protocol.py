@@ -55,7 +55,7 @@ class Turn:
 
     @property
     def key(self) -> Key:
-        """By which the engine knows the message."""
+        """The name of the message in the engine."""
         return self.site, self.step
 
 
@@ -175,7 +175,7 @@ class Protocol:
             sums[key] = self._summed(turns, transcript, base)
 
     def _summed(self, turns: Sequence[Turn], transcript: Mapping[int, Whole], base: Array) -> Array:
-        """What all sites of a round send together, with what stand-ins send."""
+        """Sum what all sites of a round send, and what stand-ins send."""
         noise, total = turns[0].noise, (0,) * turns[0].noise.size
         for turn in turns:
             total = pads.added(total, transcript[turn.position])

@@ -1,4 +1,4 @@
-"""What a site keeps of each study for itself: its offer, the secret of its pads, what it signed.
+"""Secrets of a site: of each study its offer, the secret of its pads, and what it signed.
 
 It is one SQLite file beside the site's ledger. A key for pads serves one study and one plan of it:
 the offer is made once, one digest is signed, and at the end, or when the site withdraws, the secret
@@ -31,7 +31,7 @@ _TABLE = """CREATE TABLE IF NOT EXISTS offers (
 
 @dataclass
 class KeptOffer:
-    """What is kept of one study at one site; an offer that was not made is None."""
+    """Records of one study at one site; an offer that was not made is None."""
 
     offer: Offer | None = None
     secret: bytes = field(default=b"", repr=False)  # of the pads; empty where there is none left

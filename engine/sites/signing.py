@@ -1,4 +1,4 @@
-"""Who wrote a statement: a signature by a site's own key, or a code by a secret that all share.
+"""Signatures: by a site's own key, or codes by a secret that all sites share.
 
 With Ed25519 every site has a long-term key of its own. It signs with it, and whoever has its public
 half in the own address book (`engine.sites.partners`) can check a signature and cannot make one.
@@ -40,7 +40,7 @@ _SIGNATURE = re.compile(r"[0-9a-f]{64}|[0-9a-f]{128}")
 
 
 class Scheme(StrEnum):
-    """How statements are authenticated."""
+    """Ways to authenticate statements."""
 
     ED25519 = "ed25519"
     HMAC = "hmac-sha256"
@@ -48,7 +48,7 @@ class Scheme(StrEnum):
 
 @dataclass(frozen=True)
 class Key:
-    """What a site signs with; never leaves it.
+    """A key with which a site signs; it never leaves the site.
 
     Examples
     --------
@@ -90,14 +90,14 @@ class Key:
 
 @dataclass(frozen=True)
 class Keyring:
-    """What a party checks signatures with: public keys that it holds itself, never a plan's."""
+    """Keys with which a party checks signatures: those that it holds itself, never a plan's."""
 
     keys: Mapping[str, str]  # public halves in hex, by the name of the site
     shared: Key | None = None  # the secret of all sites, in place of keys
 
     @property
     def scheme(self) -> Scheme:
-        """How the signatures it checks are made."""
+        """The scheme of the signatures that it checks."""
         return Scheme.ED25519 if self.shared is None else Scheme.HMAC
 
     def with_own(self, name: str, key: Key) -> Keyring:

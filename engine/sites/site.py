@@ -85,7 +85,7 @@ class Site:
 
     @property
     def study(self) -> SiteStudy:
-        """What all agreed on, but for the offers."""
+        """The study that all agreed on."""
         return self.agreement.plan.study
 
     @cached_property

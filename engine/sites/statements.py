@@ -1,4 +1,4 @@
-"""What a site says and signs before and after a run: its offer, its sign-off, its withdrawal.
+"""Signed statements of sites before and after a run: offers, sign-offs and withdrawals.
 
 Each is one line of JSON with a kind, known keys and a signature of all the rest. It is parsed into
 a record and written again, and the bytes must be equal: nothing stands in it that nobody reads.
@@ -44,7 +44,7 @@ def signed_bytes(body: Mapping[str, Any]) -> bytes:
 
 @dataclass(frozen=True, kw_only=True)
 class Statement:
-    """What one site says and signs."""
+    """A statement that one site signs."""
 
     kind: ClassVar[str]
     forms: ClassVar[Forms]  # by field, but for those of all statements

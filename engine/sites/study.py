@@ -1,4 +1,4 @@
-"""What is to be released, by whom: the study that sites agree on before any of them reads a row.
+"""The study: what is released and by whom, agreed on before any site reads a row.
 
 {"version": 1, "name": "growth-2026",
  "data": {"columns": {"id": "child_id", "time": "age", "value": "height"},
@@ -128,7 +128,7 @@ class SiteStudy:
 
     @cached_property
     def facts(self) -> PublicFacts:
-        """What is stated of everybody's data."""
+        """The facts that are stated of everybody's data."""
         return request.stated_facts(self.reading, self.mechanism)
 
     def index_of(self, name: str) -> int:
@@ -146,7 +146,7 @@ class SiteStudy:
 
     @property
     def sizes(self) -> Sizes:
-        """How many people are at each site."""
+        """The numbers of people at the sites."""
         return self._empty.sizes
 
     @cached_property

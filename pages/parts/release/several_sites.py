@@ -112,7 +112,7 @@ def _stated(choice: Choice, table: list[dict[str, Any]], name: str, origin: str,
 
 
 def _reading(choice: Choice, origin: str) -> Mapping[str, Any] | None:
-    """How one's own file was read, so that every site's is; else usual names and these facts."""
+    """Say how one's own file was read, so that every site's is; else usual names and these facts."""
     source = session.source(choice.task)
     file = code_fold.own_file(choice.task) if source.facts.is_upload else None
     plain = None if file is None else request.to_plain(source, choice.mechanism, choice.budget,
@@ -156,7 +156,7 @@ def _follow(choice: Choice) -> None:
     there, ring = Folder(Path(folder)), _ring(study.scheme, "follow")
 
     def look() -> None:
-        """What has come since the last look."""
+        """Show what has come since the last look."""
         with layout.user_errors():
             try:
                 _progress(study, there, ring)
@@ -176,7 +176,7 @@ def _plan_of(study: SiteStudy, there: Folder) -> SitePlan | None:
 
 
 def _progress(study: SiteStudy, there: Folder, ring: Keyring | None) -> None:
-    """Who has made an offer and signed off, how far the run is, and all messages so far."""
+    """Show who has made an offer and signed off, how far the run is, and all messages so far."""
     received, sign_offs, plan = there.received(), there.sign_offs(), _plan_of(study, there)
     if there.unfinished:
         st.markdown(f"Not whole yet: {escape(', '.join(there.unfinished))}.")
@@ -221,7 +221,7 @@ def _open(choice: Choice) -> None:
 
 
 def _ring(scheme: Scheme, part: str) -> Keyring | None:
-    """What signatures are checked with, which is kept nowhere; None where nothing is named."""
+    """Ask for the keys that signatures are checked with, and keep them nowhere; None if unnamed."""
     if scheme is Scheme.ED25519:
         path = st.text_input("Address book, to check signatures: its file", key=f"{part}_partners",
                              placeholder="partners.json")
