@@ -85,7 +85,7 @@ def added(numbers: Sequence[int], masks: Sequence[int]) -> tuple[int, ...]:
                  for number, mask in zip(numbers, masks, strict=True))
 
 
-class _Library:
+class _X25519:
     """The two names of `cryptography` that are used."""
 
     def __init__(self) -> None:
@@ -95,9 +95,9 @@ class _Library:
         self.X25519PublicKey: Any = x25519.X25519PublicKey
 
 
-def _x25519() -> _Library:
+def _x25519() -> _X25519:
     try:
-        return _Library()
+        return _X25519()
     except ImportError:
         raise InputError("Sums that only all sites together can read need the library "
                          "“cryptography”.", field="key",

@@ -170,7 +170,7 @@ def is_hex(text: Any) -> bool:
     return isinstance(text, str) and _HEX.fullmatch(text) is not None
 
 
-class _Library:
+class _Ed25519:
     """The three names of `cryptography` that are used."""
 
     def __init__(self) -> None:
@@ -182,9 +182,9 @@ class _Library:
         self.Ed25519PublicKey: Any = ed25519.Ed25519PublicKey
 
 
-def _ed25519() -> _Library:
+def _ed25519() -> _Ed25519:
     try:
-        return _Library()
+        return _Ed25519()
     except ImportError:
         raise InputError("Keys of one’s own need the library “cryptography”.", field="key",
                          hint="Install the extra: pip install \".[sites]\". Or share one secret: "

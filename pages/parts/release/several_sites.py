@@ -112,7 +112,7 @@ def _stated(choice: Choice, table: list[dict[str, Any]], name: str, origin: str,
 
 
 def _reading(choice: Choice, origin: str) -> Mapping[str, Any] | None:
-    """Say how one's own file was read, so that every site's is; else usual names and these facts."""
+    """Say how one's own file was read, as every site's is; else usual names and these facts."""
     source = session.source(choice.task)
     file = code_fold.own_file(choice.task) if source.facts.is_upload else None
     plain = None if file is None else request.to_plain(source, choice.mechanism, choice.budget,
