@@ -5,6 +5,7 @@ import sys
 import numpy as np
 
 from engine.noise.hardened import CountNoise, LatticeNoise
+from engine.release.data_content import content_of
 from engine.release.ledger import Ledger
 from engine.sites import agreement, messages
 from engine.sites.agreement import Party, SignedPlan
@@ -175,6 +176,12 @@ def silence(monkeypatch):
 
 def protocol(plan):
     return Protocol(plan)
+
+
+def spent(site):
+    """The ε that the ledger of a site has charged its people, and the names of the releases."""
+    odometer = site.ledger.odometer(content_of(site.source))
+    return odometer.spent_epsilon, [entry.name for entry in odometer.entries]
 
 
 def run_of(sites, wire):

@@ -38,6 +38,7 @@ from tests.site_runs import (
     run,
     run_of,
     silence,
+    spent,
     study,
     with_library,
 )
@@ -138,7 +139,7 @@ def test_every_site_and_the_centre_make_the_same_numbers(plan, sites):
     for site in sites:
         own = site.finished(read(wire))
         assert all((own.columns[name] == made.columns[name]).all() for name in made.columns)
-        assert own.odometer.spent_epsilon == cost_of(site).epsilon
+        assert spent(site)[0] == cost_of(site).epsilon
         assert published.again(site.ledger, own.release_id).card == own.card
 
 
@@ -202,9 +203,7 @@ def test_a_site_that_is_killed_at_every_message_sends_what_it_sent_and_is_charge
             assert first == second
             wire.update({turn.position: content for turn, content in second.items()})
     for site in sites:
-        odometer = site.ledger.odometer(published.content_of(site.source))
-        assert odometer.spent_epsilon == cost_of(site).epsilon
-        assert [entry.name for entry in odometer.entries] == ["growth"]
+        assert spent(site) == (cost_of(site).epsilon, ["growth"])
 
 
 def test_a_process_that_was_overtaken_sends_what_the_faster_one_drew(sites, monkeypatch):
@@ -360,8 +359,7 @@ def test_each_site_is_charged_what_is_certified_for_its_own_budget(tmp_path):
     run(sites)
     assert [cost_of(site).epsilon for site in sites] == [3.0, 1.0]
     for site, epsilon in zip(sites, (3.0, 1.0), strict=True):
-        odometer = site.ledger.odometer(published.content_of(site.source))
-        assert odometer.spent_epsilon == epsilon
+        assert spent(site)[0] == epsilon
 
 
 def test_a_large_delta_is_pointed_out_before_a_site_signs_off():

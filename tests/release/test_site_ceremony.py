@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 from engine.core.errors import InputError
-from engine.release import certified, published
+from engine.release import certified
 from engine.release.ledger import Ledger
 from engine.release.plan import versions
 from engine.sites import agreement, centre, messages, pads, partners, spoken, words
@@ -39,6 +39,7 @@ from tests.site_runs import (
     run_of,
     seated,
     silence,
+    spent,
     stores,
     study,
     summed,
@@ -544,10 +545,9 @@ def test_killed_at_every_message_sites_send_the_same_and_are_charged_once(tmp_pa
         made = again(site).finished(read(wire))
         assert again(site).answers(read(wire)) == {
             turn: wire[turn.position] for turn in site.protocol.of_site(site.party.index)}
-        odometer = site.ledger.odometer(published.content_of(site.source))
-        assert odometer.spent_epsilon == pytest.approx(
-            site.study.cost(site.party.index).certified.epsilon, abs=1e-9)
-        assert [entry.name for entry in odometer.entries] == ["growth"] and made is not None
+        epsilon, names = spent(site)
+        assert epsilon == pytest.approx(site.study.cost(site.party.index).certified.epsilon, abs=1e-9)
+        assert names == ["growth"] and made is not None
         with site.party.entry() as entry:
             assert entry.secret == b"" and entry.is_ended
 
@@ -562,11 +562,11 @@ def test_a_site_that_withdrew_draws_nothing_more_and_keeps_what_it_was_charged(t
             for turn, content in site.answers([]).items()}
     with north.party.entry() as entry:
         secret = entry.secret
-    spent = north.ledger.odometer(published.content_of(north.source)).spent_epsilon
+    before = spent(north)
     back = withdrawn(north.party, north.ledger)
     assert back.round == 1 and back.is_signed(book()) and back.plan == north.agreement.plan.digest
     assert withdrawn(north.party, north.ledger) == back
-    assert north.ledger.odometer(published.content_of(north.source)).spent_epsilon == spent
+    assert spent(north) == before
     with north.party.entry() as entry:
         assert entry.secret == b"" and entry.is_ended
     assert secret and secret not in north.party.store.path.read_bytes()
