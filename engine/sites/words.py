@@ -100,11 +100,11 @@ def waiting_for(names: Sequence[str]) -> str:
 
 def withdrawn(protocol: Protocol, withdrawal: Withdrawal) -> list[str]:
     """Say what a withdrawal ends, and what stays charged."""
-    drawn = withdrawal.round
-    return [f"{withdrawal.site} has withdrawn: the secret of its pads is erased, and from round "
-            f"{drawn + 1} of {protocol.n_rounds} on it never draws." if drawn < protocol.n_rounds
-            else f"{withdrawal.site} had drawn all {protocol.n_rounds} rounds; nothing more is "
-            "drawn.",
+    drawn, is_masked = withdrawal.round, protocol.plan.study.shares is not None
+    return [f"{withdrawal.site} has withdrawn: from round {drawn + 1} of {protocol.n_rounds} on it "
+            "never draws." if drawn < protocol.n_rounds else
+            f"{withdrawal.site} had drawn all {protocol.n_rounds} rounds; nothing more is drawn.",
+            *(["The secret of its pads is erased."] if is_masked else []),
             f"It drew {drawn} of {protocol.n_rounds} rounds. What its ledger charged stays "
             "charged."]
 

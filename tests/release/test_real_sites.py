@@ -211,11 +211,11 @@ def test_a_process_that_was_overtaken_sends_what_the_faster_one_drew(sites, monk
     site, store = sites[0], partial.store
     faster = {}
 
-    def overtaken(book, receipt, position, content):
+    def overtaken(book, receipt, position, content, *rest):
         if position not in faster:
             faster[position] = content[:-8] + bytes(8)
-            store(book, receipt, position, faster[position])
-        return store(book, receipt, position, content)
+            store(book, receipt, position, faster[position], *rest)
+        return store(book, receipt, position, content, *rest)
 
     order = sites[0]._in_order()
     monkeypatch.setattr(partial, "store", overtaken)
