@@ -39,7 +39,8 @@ class Party:
     ------
     InputError
         If the plan has another offer of this site than it made, or an offer that is not signed by
-        the key that this site holds, or relies on fewer honest sites than it accepts.
+        the key that this site holds or has no key for pads; or if it relies on fewer honest sites
+        than this one accepts.
     """
 
     plan: SitePlan
@@ -57,7 +58,11 @@ class Party:
                 raise InputError(f"The plan does not have the offer that {self.name} made.",
                                  field="offers", hint="Make the plan anew with the offer that "
                                  "“python -m engine offer” writes, and the same ledger.")
+            secret = entry.secret
         check_offers(self.plan, self.ring)
+        if secret:  # a key with which no pad can be agreed on is refused before a charge
+            for offer in self.plan.offers:
+                pads.agreed(secret, offer.pads)
         shares = self.plan.study.shares
         if shares is not None and shares.honest < self.honest_at_least:
             raise InputError(f"The plan relies on {shares.honest} honest sites, and {self.name} "

@@ -266,6 +266,16 @@ def test_pads_of_the_planner_in_place_of_those_of_other_sites_are_refused(stated
     assert charged(tmp_path) == []
 
 
+@pytest.mark.parametrize("point", ["00" * 32, "01" + "00" * 31])
+def test_a_partner_whose_key_for_pads_agrees_on_nothing_is_refused_before_a_charge(
+        point, stated, offers, tmp_path):
+    """With a point of small order the pad of everybody would be known."""
+    south = replace(offers[1], pads=point).signed(OWN[1])
+    with pytest.raises(InputError, match="key for pads of the plan is none"):
+        party(SitePlan.of(stated, [offers[0], south, offers[2]]), tmp_path)
+    assert charged(tmp_path) == []
+
+
 def test_a_plan_with_another_offer_of_this_site_than_it_made_is_refused(stated, offers, tmp_path):
     """Even one that its own key has signed, such as by a copy of this site."""
     copied = agreement.offered(stated, "north", OWN[0], SecretStore(tmp_path / "copy"))
