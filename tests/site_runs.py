@@ -1,34 +1,59 @@
 """Runs of several sites in one process, each with a file, a key and a ledger of its own."""
 
-import hashlib
+import sys
 
 import numpy as np
 
 from engine.noise.hardened import CountNoise, LatticeNoise
 from engine.release.ledger import Ledger
-from engine.sites import messages, pads
+from engine.sites import agreement, messages
+from engine.sites.agreement import Party, SignedPlan
+from engine.sites.centre import SiteRun
 from engine.sites.plan import SitePlan
 from engine.sites.protocol import Protocol
-from engine.sites.signing import Key, Scheme
+from engine.sites.secret_store import SecretStore
+from engine.sites.signing import Key, Keyring, Scheme
 from engine.sites.site import Site, source_of
-from engine.uploads.bounded import read_file
+from engine.sites.statements import Offer
+from engine.sites.study import SiteStudy
+from tests import curve25519, ledgers
 
 NAMES = ("north", "south", "east")
 KEY = Key(Scheme.HMAC, bytes(range(32)))
+RING = Keyring({}, KEY)
+OWN = [Key(Scheme.ED25519, bytes([k + 1] * 32)) for k in range(9)]
 FACTS = {"value_low": 60, "value_high": 210, "value_name": "Height", "value_unit": "cm",
          "time_low": 2, "time_high": 18, "time_name": "Age", "time_unit": "years",
          "origin": "a growth chart", "person": "child", "people": "children",
          "design": {"law": "even"}, "observations_per_curve": 4}
-CURVES = {"columns": {"id": "child", "time": "age", "value": "height"}, "facts": FACTS}
-WITH_SEX = {"columns": {**CURVES["columns"], "covariates": ["sex"]},
+
+
+def _reading(header, columns, person, **more):
+    return {"frame": {"encoding": "utf-8", "separator": ",", "header": header}, "person": person,
+            "columns": columns, **more}
+
+
+_AGE = {"name": "age", "kind": "number"}
+_HEIGHT = {"name": "height", "kind": "number"}
+ROWS = {"rows": True}
+CURVES = {"reading": _reading(["child", "age", "height"], {"time": _AGE, "value": _HEIGHT},
+                              {"column": "child"}), "facts": FACTS}
+WITH_SEX = {"reading": _reading(["child", "age", "height", "sex"], {
+                "time": _AGE, "value": _HEIGHT, "covariates": [{"name": "sex", "kind": "number"}]},
+                {"column": "child"}),
             "facts": {**FACTS, "covariates": [{"name": "sex", "low": 0, "high": 1}]}}
-SINGLE = {"columns": {"time": "age", "value": "height"},
+SINGLE = {"reading": _reading(["age", "height"], {"time": _AGE, "value": _HEIGHT}, ROWS),
           "facts": {**{name: value for name, value in FACTS.items() if name != "observations_per_curve"},
                     "reading_sd": 6}}
-RECORDS = {"features": [{"name": "age", "low": 0, "high": 100}], "facts": {"origin": "a law"}}
-EVENTS = {"columns": {"time": "days", "status": "end", "group": "arm"}, "events": ["death"],
-          "groups": ["A", "B"], "facts": {"time_high": 1000, "time_unit": "days",
-                                          "origin": "the protocol"}}
+RECORDS = {"reading": _reading(["id", "age"], {"features": [_AGE]}, {"column": "id"}),
+           "features": [{"name": "age", "low": 0, "high": 100}], "facts": {"origin": "a law"}}
+EVENTS = {"reading": _reading(["days", "end", "arm"], {
+              "time": {"name": "days", "kind": "number"},
+              "status": {"name": "end", "kind": "word", "words": {"death": "death"},
+                         "other": "censored"},
+              "group": {"name": "arm", "kind": "word", "words": {"A": "A", "B": "B"},
+                        "other": "missing"}}, ROWS),
+          "facts": {"time_high": 1000, "time_unit": "days", "origin": "the protocol"}}
 
 
 def curves_csv(seed, n, with_sex=False):
@@ -61,54 +86,85 @@ def events_csv(seed, n):
     return "days,end,arm\n" + "".join(f"{day:.2f},{end},{arm}\n" for day, end, arm in rows)
 
 
-MASKING = [Key(Scheme.HMAC, bytes(range(32)), bytes([k + 1] * 32)) for k in range(9)]
-_PRIME = 2**255 - 19
+def with_library(monkeypatch):
+    """Where the library of the extra `sites` is not installed, the same curve in whole numbers."""
+    for name, module in curve25519.modules().items():
+        monkeypatch.setitem(sys.modules, name, module)
 
 
-def agree_without_library(monkeypatch):
-    """Secrets by Diffie and Hellman's scheme in whole numbers, where X25519 need not be installed."""
-    def power(base, secret):
-        return pow(base, int.from_bytes(secret, "big"), _PRIME)
-
-    monkeypatch.setattr(pads, "public_half", lambda secret: f"{power(5, secret):064x}")
-    monkeypatch.setattr(pads, "agreed", lambda secret, public: hashlib.sha256(
-        b"%d" % power(int(public, 16), secret)).digest())
-
-
-def summed(honest=None, people=(60, 50, 70), **settings):
-    """A plan in which only sums over all sites are read."""
-    stated = study(people=people, **settings)
-    stated["sums"] = {} if honest is None else {"honest": honest}
-    for site, key in zip(stated["sites"], MASKING, strict=False):
-        site["pads"] = pads.public_half(key.pads)
-    return SitePlan.read(SitePlan.planned(stated).to_bytes().decode())
+def book(n=3):
+    """The address book that all sites have."""
+    return Keyring({name: key.public for name, key in zip(NAMES[:n], OWN, strict=False)})
 
 
 def study(reading=CURVES, key="adaptive_mean", parameters=None, people=(60, 50, 70), epsilon=3.0,
-          name="growth", public=KEY.public, scheme=Scheme.HMAC):
-    publics = [public] * len(people) if isinstance(public, str) else public
+          name="growth", scheme=Scheme.HMAC, honest=None):
     return {"version": 1, "name": name, "data": reading,
             "mechanism": {"key": key, "parameters": parameters or {}},
-            "authentication": scheme.value, "sites": [
-                {"name": site, "people": n, "epsilon": epsilon, "key": each}
-                for site, n, each in zip(NAMES, people, publics, strict=False)]}
+            "authentication": scheme.value,
+            **({} if honest is None else {"sums": {"honest": honest}}), "sites": [
+                {"name": site, "people": n, "epsilon": epsilon}
+                for site, n in zip(NAMES, people, strict=False)]}
 
 
-def files_of(plan):
+def summed(honest=2, people=(40, 30, 50), **settings):
+    """The study of sites of which only sums are read."""
+    return study(people=people, scheme=Scheme.ED25519, honest=honest, **settings)
+
+
+def planned(**settings):
+    return plan_of(study(**settings))
+
+
+def plan_of(stated):
+    """A plan of a study with offers that nobody keeps, for sites that share a secret."""
+    checked = SiteStudy.of(stated)
+    return SitePlan.of(checked, [Offer(site=member.name, study=checked.digest,
+                                       nonce=f"{k:032x}").signed(KEY)
+                                 for k, member in enumerate(checked.members)])
+
+
+def stores(folder, n=3):
+    return [SecretStore(folder / f"{name}.sqlite3.offers") for name in NAMES[:n]]
+
+
+def agreed(stated, folder, keys=None):
+    """The parties of a study whose plan all of them have signed off, and their sign-offs."""
+    checked = SiteStudy.of(stated) if isinstance(stated, dict) else stated
+    n = len(checked.members)
+    keys = keys or ([KEY] * n if checked.scheme is Scheme.HMAC else OWN[:n])
+    ring = RING if checked.scheme is Scheme.HMAC else book(n)
+    kept = stores(folder, n)
+    plan = SitePlan.of(checked, [
+        agreement.offered(checked, member.name, key, store)
+        for member, key, store in zip(checked.members, keys, kept, strict=True)])
+    parties = [Party(SitePlan.read(plan.to_bytes()), k, key, ring, store)
+               for k, (key, store) in enumerate(zip(keys, kept, strict=True))]
+    return parties, tuple(party.sign_off(plan.words[0]) for party in parties)
+
+
+def files_of(study):
     """The file of each site, as text."""
-    kind = next((name for name in ("events", "features") if name in plan.reading), "")
-    kind = kind or "reading_sd" * ("reading_sd" in plan.reading["facts"])
-    make = {"events": events_csv, "features": records_csv, "reading_sd": single_csv}.get(kind, lambda seed, n: curves_csv(
-        seed, n, "covariates" in plan.reading["columns"]))
-    return [make(11 + k, member.people) for k, member in enumerate(plan.members)]
+    columns = study.reading["reading"]["columns"]
+    make = (events_csv if "status" in columns else records_csv if "features" in columns else
+            single_csv if "reading_sd" in study.reading["facts"] else
+            lambda seed, n: curves_csv(seed, n, "covariates" in columns))
+    return [make(11 + k, member.people) for k, member in enumerate(study.members)]
 
 
-def opened(plan, folder, files=None, keys=None):
-    """The sites of a plan, with ledgers in the folder."""
-    files = files_of(plan) if files is None else files
-    return [Site(plan, k, source_of(plan, k, read_file(text.encode())), (keys or [KEY] * 9)[k],
-                 Ledger(folder / f"{plan.members[k].name}.sqlite3"))
-            for k, text in enumerate(files)]
+def opened(stated, folder, files=None, keys=None):
+    """The sites of a study that all signed off, with ledgers in the folder."""
+    return seated(*agreed(stated, folder, keys), folder, files)
+
+
+def seated(parties, sign_offs, folder, files=None):
+    """The sites of parties that have agreed, with their files, and with ledgers in the folder."""
+    checked = parties[0].plan.study
+    files = files_of(checked) if files is None else files
+    return [Site(SignedPlan(party, sign_offs),
+                 source_of(party.plan.study, party.index, text.encode()),
+                 Ledger(folder / f"{party.name}.sqlite3"))
+            for party, text in zip(parties, files, strict=True)]
 
 
 def run(sites, wire=None):
@@ -134,9 +190,17 @@ def silence(monkeypatch):
         self.whole(values), dtype=float).reshape(np.shape(values)) * 2.0**-self.bits)
 
 
-def planned(**settings):
-    return SitePlan.read(SitePlan.planned(study(**settings)).to_bytes().decode())
-
-
 def protocol(plan):
     return Protocol(plan)
+
+
+def spent(site):
+    """The ε that the ledger of a site has charged its people, and the names of the releases."""
+    return (ledgers.spent(site.ledger, site.source),
+            [name for name, _ in ledgers.charges(site.ledger, site.source)])
+
+
+def run_of(sites, wire):
+    """All that the centre has heard."""
+    agreed_on = sites[0].agreement
+    return SiteRun(agreed_on.plan, agreed_on.sign_offs, tuple(read(wire)))

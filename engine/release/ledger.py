@@ -406,6 +406,15 @@ class Ledger:
                 loss = loss_of_rounds([rounds[k] for k in sorted(drawn)], loss)
             self._end(log, books, receipt.number, "closed", loss)
 
+    def receipt(self, release_id: str) -> Receipt | None:
+        """Give the charge with this id; None if there is none."""
+        if not self.log.exists():
+            return None
+        with self.log.reading() as log:
+            books = Books.of(log.entries)
+            return next((_receipt(log, books, number) for number, entry in books.releases.items()
+                         if entry["id"] == release_id), None)
+
     def release(self, release_id: str) -> Drawn:
         """Read a release that was drawn, to be made again; at no charge, and as often as asked.
 

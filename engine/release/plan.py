@@ -159,7 +159,7 @@ class ReleasePlan:
 
     @classmethod
     def of_sites(cls, data: Data, mechanism: Mechanism, budgets: Sequence[Budget], name: str,
-                 unit: str, request: Mapping[str, Any], sites: Sequence[str], run: str,
+                 unit: str, request: Mapping[str, Any], sites: Sequence[str],
                  shares: Shares | None = None) -> ReleasePlan:
         """The plan of a release to which several sites contribute, each with its own file.
 
@@ -175,8 +175,6 @@ class ReleasePlan:
             As those of `of`.
         sites : sequence of str
             Their names.
-        run : str
-            Random, so that two plans are never the same.
         shares : Shares, optional
             Who adds the noise, where only sums over all sites are read. The data have all people at
             one site then, and there is one budget.
@@ -187,7 +185,7 @@ class ReleasePlan:
             "mechanism": {"key": mechanism.key, "parameters": mechanism.values()},
             **({"asked": requested} if shares is None else
                {"asked": requested[0], "shares": asdict(shares)}),
-            "sites": list(sites), "run": run})
+            "sites": list(sites)})
 
     @classmethod
     def _with_noise(cls, plain: Mapping[str, Any]) -> ReleasePlan:

@@ -1,9 +1,11 @@
-"""Messages as files in a folder: a network drive, a synchronised folder, or a USB stick.
+"""Statements and messages as files in a folder: a network drive, a synchronised folder, or a stick.
 
 One file for each message, named by its position, its site and the first digits of the SHA-256 of
-its content. It is written under another name first, so that nobody reads half of it where all see
-one disk; where a service copies files between machines, a file whose content does not have the
-digest in its name is not whole yet, and waits. Files with other names are left alone.
+its content; and one for each offer, sign-off and withdrawal, named by what it is and its site. A
+file is written under another name first, so that nobody reads half of it where all see one disk;
+where a service copies files between machines, a message whose content does not have the digest in
+its name, and a statement that does not end in a line, are not whole yet and wait. Files with other
+names are left alone.
 """
 
 from __future__ import annotations
@@ -13,81 +15,66 @@ import re
 import time
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import TypeVar
 
 from engine.core import entrance
 from engine.core.errors import InputError
-from engine.sites import messages
+from engine.sites import messages, statements
 from engine.sites.messages import Message
-from engine.sites.plan import SitePlan
 from engine.sites.protocol import Turn
+from engine.sites.statements import Offer, SignOff, Statement, Withdrawal
 
 _NAME = re.compile(r"(\d{4})-([a-z0-9-]{1,30})-([0-9a-f]{12})\.json")
+_STATED = re.compile(r"(offer|sign-off|withdrawal)-([a-z0-9-]{1,30})\.json")
 _DIGITS = 12
 _LOOK = 0.2  # seconds between two looks at the folder
+S = TypeVar("S", bound=Statement)
 
 
 @dataclass
 class Folder:
-    """A folder through which messages travel.
+    """A folder through which statements and messages travel."""
 
-    Parameters
-    ----------
-    path : Path
-        That is there.
-    plan : SitePlan
-        What all agreed on.
-
-    Attributes
-    ----------
-    unfinished : list of str
-        Files that were not whole at the last look.
-    """
-
-    path: Path
-    plan: SitePlan
-    unfinished: list[str] = field(default_factory=list)
+    path: Path  # that is there
+    unfinished: list[str] = field(default_factory=list)  # files that were not whole just now
     _names: frozenset[str] = frozenset()
 
     def received(self) -> list[Message]:
-        """All messages that are there now.
-
-        Raises
-        ------
-        InputError
-            If a file is none, was renamed, or cannot be read; it is named.
-        """
+        """Read all messages that are there now; refuse one that is none or was renamed, by name."""
         names = self._seen()
         self.unfinished, self._names = [], names
-        return [message for name in sorted(names) if (message := self._read(name)) is not None]
+        return [message for name in sorted(names) if _NAME.fullmatch(name)
+                and (message := self._read(name)) is not None]
+
+    def offers(self) -> list[Offer]:
+        """Read all offers that are there now."""
+        return self._stated(Offer)
+
+    def sign_offs(self) -> list[SignOff]:
+        """Read all sign-offs that are there now."""
+        return self._stated(SignOff)
+
+    def withdrawals(self) -> list[Withdrawal]:
+        """Read all withdrawals that are there now."""
+        return self._stated(Withdrawal)
 
     def send(self, turn: Turn, content: bytes) -> None:
-        """Write one message; the same content is written once.
+        """Write one message; the same content is written once."""
+        site = messages.read(content, "A message of this site").body["site"]
+        self._write(f"{turn.position + 1:04d}-{site}-{_digits(content)}.json", content)
 
-        Parameters
-        ----------
-        turn : Turn
-            Which message.
-        content : bytes
-            From `messages.write`.
-        """
-        site = self.plan.members[turn.site].name
-        path = self.path / f"{turn.position + 1:04d}-{site}-{_digits(content)}.json"
+    def say(self, statement: Statement) -> Path:
+        """Write an offer, a sign-off or a withdrawal; the same content is written once."""
+        return self._write(f"{statement.kind}-{statement.site}.json", statement.to_bytes())
+
+    def _write(self, name: str, content: bytes) -> Path:
+        path = self.path / name
         if not path.exists() or path.read_bytes() != content:
             entrance.write_whole(path, content, "through")
+        return path
 
     def wait(self, seconds: float) -> bool:
-        """Wait until other files are there than at the last look.
-
-        Parameters
-        ----------
-        seconds : float
-            At most.
-
-        Returns
-        -------
-        bool
-            Whether there are.
-        """
+        """Wait until other files are there than at the last look; True if there are."""
         end = time.monotonic() + seconds
         while self._seen() == self._names:
             left = end - time.monotonic()
@@ -99,14 +86,30 @@ class Folder:
         return True
 
     def _seen(self) -> frozenset[str]:
-        """Names of the messages that are there now."""
+        """Names of what is there now."""
         try:
             return frozenset(path.name for path in self.path.iterdir()
-                             if _NAME.fullmatch(path.name))
+                             if _NAME.fullmatch(path.name) or _STATED.fullmatch(path.name))
         except OSError as problem:
             raise InputError(f"Cannot read {entrance.called(self.path)}: "
                              f"{problem.strerror or 'it failed'}.", field="through",
                              hint="Is the drive there?") from None
+
+    def _stated(self, kind: type[S]) -> list[S]:
+        found = []
+        for name in sorted(self._seen()):
+            stated = _STATED.fullmatch(name)
+            if stated is None or stated[1] != kind.kind:
+                continue
+            content = entrance.bytes_of(self.path / name, statements.MAX_BYTES, kind.kind)
+            if not content.endswith(b"\n"):
+                self.unfinished.append(name)
+                continue
+            statement = kind.read(content, name)
+            if statement.site != stated[2]:
+                raise _renamed(name)
+            found.append(statement)
+        return found
 
     def _read(self, name: str) -> Message | None:
         content = entrance.bytes_of(self.path / name, messages.MAX_BYTES, "message")
@@ -117,9 +120,13 @@ class Folder:
             return None
         message = messages.read(content, name)
         if (message.position + 1, message.body.get("site")) != (int(stated[1]), stated[2]):
-            raise InputError(f"{name} holds another message than its name says: it was renamed.",
-                             field="message", hint="Take it away, and ask its site for its own.")
+            raise _renamed(name)
         return message
+
+
+def _renamed(name: str) -> InputError:
+    return InputError(f"{name} holds something else than its name says: it was renamed.",
+                      field="message", hint="Take it away, and ask its site for its own.")
 
 
 def _digits(content: bytes) -> str:

@@ -1,7 +1,7 @@
 """One message as it travels: JSON that a person can read, signed by its site.
 
-A message says of which run and plan it is, its position, site and step, what its site had heard,
-the lattice, and the noised numbers as whole multiples of it. Whoever reads one checks all of that
+A message says of which plan it is, its position, site and step, what its site had heard, the
+lattice, and the noised numbers as whole multiples of it. Whoever reads one checks all of that
 before a number is used. What is wrong is said with the name of the site whose message it is or
 claims to be.
 """
@@ -19,11 +19,12 @@ from engine.core.errors import InputError
 from engine.core.plain import checked_object
 from engine.sites.plan import SitePlan
 from engine.sites.protocol import Protocol, Turn, Whole
-from engine.sites.signing import Key, is_signed_by
+from engine.sites.signing import Key, Keyring
+from engine.sites.statements import signed_bytes
 
 MAX_BYTES = 10**7  # of one message
-_KIND, _VERSION = "noised message", 1
-_BODY = ("kind", "version", "run", "plan", "position", "round", "site", "step", "heard", "lattice",
+_KIND, _VERSION = "noised message", 2
+_BODY = ("kind", "version", "plan", "position", "round", "site", "step", "heard", "lattice",
          "numbers")
 _SIGNATURE = re.compile(r"[0-9a-f]{64,128}")
 _MAX = 2**62
@@ -31,18 +32,10 @@ _MAX = 2**62
 
 @dataclass(frozen=True)
 class Message:
-    """A message that was read, and not yet checked.
+    """A message that was read, and not yet checked."""
 
-    Parameters
-    ----------
-    body : mapping
-        All that is signed.
-    signature : str
-        In hex.
-    """
-
-    body: Mapping[str, Any]
-    signature: str
+    body: Mapping[str, Any]  # all that is signed
+    signature: str  # in hex
 
     @property
     def position(self) -> int:
@@ -57,57 +50,24 @@ class Message:
 
     @property
     def plain(self) -> dict[str, Any]:
-        """As JSON has it."""
+        """The message as JSON has it."""
         return {"body": self.body, "signature": self.signature}
 
     def to_text(self) -> str:
-        """As `read` reads it."""
+        """Write the message as `read` reads it."""
         return json.dumps(self.plain, ensure_ascii=False) + "\n"
 
 
 def write(plan: SitePlan, turn: Turn, numbers: Whole, heard: str, key: Key) -> bytes:
-    """A message, signed.
-
-    Parameters
-    ----------
-    plan : SitePlan
-        What all agreed on.
-    turn : Turn
-        Which message it is.
-    numbers : tuple of int
-        Noised.
-    heard : str
-        The digest of all earlier rounds.
-    key : Key
-        Of the site.
-
-    Returns
-    -------
-    bytes
-        JSON.
-    """
-    body = {"kind": _KIND, "version": _VERSION, "run": plan.run, "plan": plan.digest,
-            "position": turn.position, "round": turn.round, "site": plan.members[turn.site].name,
-            "step": turn.step, "heard": heard, "lattice": turn.noise.bits,
-            "numbers": list(numbers)}
-    return Message(body, key.sign(_signed(body))).to_text().encode()
+    """Write and sign a message of noised numbers, with the digest of all earlier rounds."""
+    body = {"kind": _KIND, "version": _VERSION, "plan": plan.digest, "position": turn.position,
+            "round": turn.round, "site": plan.study.members[turn.site].name, "step": turn.step,
+            "heard": heard, "lattice": turn.noise.bits, "numbers": list(numbers)}
+    return Message(body, key.sign(signed_bytes(body))).to_text().encode()
 
 
 def read(content: bytes, origin: str) -> Message:
-    """A message from its bytes; `checked` looks at what it says.
-
-    Parameters
-    ----------
-    content : bytes
-        As they came.
-    origin : str
-        Where from, in words, for errors.
-
-    Raises
-    ------
-    InputError
-        If they are no message.
-    """
+    """Read a message from its bytes; `checked` looks at what it says."""
     problem = InputError(f"{origin} is no message of this program.", field="message",
                          hint="Ask its site to send the file again.")
     try:
@@ -122,35 +82,28 @@ def read(content: bytes, origin: str) -> Message:
     return Message(body, signature)
 
 
-def checked(protocol: Protocol, messages: Sequence[Message], key: Key | None,
-            unsigned: bool = False) -> dict[int, Whole]:
-    """The numbers of all messages that can be used, by position: each is as the plan says.
+def checked(protocol: Protocol, messages: Sequence[Message], ring: Keyring | None
+            ) -> dict[int, Whole]:
+    """Give the numbers of all messages that can be used, by position: each is as the plan says.
 
-    A message whose earlier rounds are not all there waits until they are.
-
-    Parameters
-    ----------
-    protocol : Protocol
-        Of the plan.
-    messages : sequence of Message
-        As they came, in any order.
-    key : Key or None
-        The shared secret, where there is one.
-    unsigned : bool
-        Whether to leave signatures unchecked: to look at a transcript without the shared secret.
+    A message whose earlier rounds are not all there waits until they are. Without keys signatures
+    are left unchecked, to look at a transcript.
 
     Raises
     ------
     InputError
-        If one is of another plan or run, forged, replayed, of the wrong shape or off the lattice,
-        or its site heard other things than are here; with the name of its site.
+        If one is of another plan, forged, replayed, of the wrong shape or off the lattice, or its
+        site heard other things than are here; with the name of its site.
     """
     by_position: dict[int, Message] = {}
     for message in messages:
         turn = _turn(protocol, message)
         _check_form(protocol.plan, turn, message)
-        if not unsigned:
-            _check_signature(protocol.plan, turn, message, key)
+        if ring is not None and not ring.has_signed(
+                protocol.plan.study.members[turn.site].name, signed_bytes(message.body),
+                message.signature):
+            raise _refused(protocol.plan, turn, "has a wrong signature",
+                           "It was changed on the way, or somebody else wrote it.")
         other = by_position.setdefault(turn.position, message)
         if other.numbers != message.numbers or other.body != message.body:
             raise _refused(protocol.plan, turn, "was sent twice, with other numbers",
@@ -181,42 +134,31 @@ def _check_form(plan: SitePlan, turn: Turn, message: Message) -> None:
     if (body.get("kind"), body.get("version")) != (_KIND, _VERSION):
         raise _refused(plan, turn, "was written by another version of this program",
                        "Use the same version at every site.")
-    if body.get("run") != plan.run or body.get("plan") != plan.digest:
-        raise _refused(plan, turn, "is of another plan or an earlier run",
-                       "Take it away, and compare the fingerprints of the plans.")
+    if body.get("plan") != plan.digest:
+        raise _refused(plan, turn, "is of another plan",
+                       "Take it away, and compare the words of the plans.")
     stated = [body.get(name) for name in ("site", "step", "round")]
-    if stated != [plan.members[turn.site].name, turn.step, turn.round]:
+    if stated != [plan.study.members[turn.site].name, turn.step, turn.round]:
         raise _refused(plan, turn, "is not the one that the plan has at this position",
                        "Messages may not be renamed or moved.")
     numbers = body.get("numbers")
     if not isinstance(numbers, list) or len(numbers) != turn.noise.size:
         raise _refused(plan, turn, f"has not the {turn.noise.size} numbers that it must have",
                        "Ask the site to send it again.")
-    is_number = _is_whole if plan.shares is None else _is_masked
+    is_number = _is_whole if plan.study.shares is None else _is_masked
     if body.get("lattice") != turn.noise.bits or not all(map(is_number, numbers)):
         raise _refused(plan, turn, "is not on the lattice of its noise",
                        "Whole numbers are sent; anything else was changed on the way or made up.")
 
 
 def _is_whole(number: Any) -> bool:
-    """Whether it is a whole number that floating point holds exactly."""
+    """True for a whole number that floating point holds exactly."""
     return type(number) is int and abs(number) <= _MAX and int(float(number)) == number
 
 
 def _is_masked(number: Any) -> bool:
-    """Whether it is a whole number of 64 bits: masked ones are uniform."""
+    """True for a whole number of 64 bits: masked ones are uniform."""
     return type(number) is int and -2**63 <= number < 2**63
-
-
-def _check_signature(plan: SitePlan, turn: Turn, message: Message, key: Key | None) -> None:
-    member = plan.members[turn.site]
-    if not is_signed_by(plan.scheme, member.key, _signed(message.body), message.signature, key):
-        raise _refused(plan, turn, "has a wrong signature",
-                       "It was changed on the way, or somebody else wrote it.")
-
-
-def _signed(body: Mapping[str, Any]) -> bytes:
-    return json.dumps(body, ensure_ascii=False, sort_keys=True, separators=(",", ":")).encode()
 
 
 def _of(name: Any) -> str:
@@ -225,5 +167,5 @@ def _of(name: Any) -> str:
 
 
 def _refused(plan: SitePlan, turn: Turn, what: str, hint: str) -> InputError:
-    return InputError(f"Message {turn.position + 1} of {plan.members[turn.site].name} {what}.",
-                      field="message", hint=hint)
+    name = plan.study.members[turn.site].name
+    return InputError(f"Message {turn.position + 1} of {name} {what}.", field="message", hint=hint)

@@ -1,16 +1,15 @@
 """One-time pads between pairs of sites, so that only the sum of all their messages can be read.
 
-Each pair of sites agrees on a secret by X25519, from the keys that the plan names. From it follows,
-for each round of each run, a stream of 64-bit numbers. The one of the pair that stands first in the
-plan adds them to its message and the other takes them away, modulo 2^64. Whoever lacks one of the
-pads sees uniform numbers; in the sum of all messages every pad cancels. Sites that work together
-know the pads between them and the rest, and so learn the sum over the rest, and nothing else: pads
-within the rest stay secret.
+Each pair of sites agrees on a secret by X25519, from the keys of their offers, which serve one
+study. From it follows, for each round, a stream of 64-bit numbers. The one of the pair that stands
+first in the plan adds them to its message and the other takes them away, modulo 2^64. Whoever lacks
+one of the pads sees uniform numbers; in the sum of all messages every pad cancels. Sites that work
+together know the pads between them and the rest, and so learn the sum over the rest, and nothing
+else: pads within the rest stay secret.
 
-A pad is used once. The run, the plan, the round and the digest of all that was heard before are in
-what it is derived from, and a site sends one message a round (`engine.sites.site`). If a site never
-answers, the sum of that round cannot be read, and the run ends without it; a new plan has another
-random number, so other pads.
+A pad is used once. The digest of the plan, the round and the digest of all that was heard before
+are in what it is derived from, and a site sends one message a round (`engine.sites.site`). If a
+site never answers, the sum of that round cannot be read, and the run ends without it.
 
 References
 ----------
@@ -35,63 +34,29 @@ _HALF = 1 << 63
 
 
 def public_half(secret: bytes) -> str:
-    """What the plan names of a key for pads, in hex.
-
-    Parameters
-    ----------
-    secret : bytes
-        32 of them.
-
-    Raises
-    ------
-    InputError
-        If the library for it is not installed.
-    """
+    """Give what an offer names of a key for pads, in hex."""
     public: bytes = _x25519().X25519PrivateKey.from_private_bytes(secret).public_key(
         ).public_bytes_raw()
     return public.hex()
 
 
 def agreed(secret: bytes, public: str) -> bytes:
-    """What two sites agree on: the same from either secret and the other's public half.
-
-    Parameters
-    ----------
-    secret : bytes
-        Of one site.
-    public : str
-        Of the other.
-
-    Raises
-    ------
-    InputError
-        If the public half is no point with which a secret can be agreed on.
-    """
+    """Agree on a secret: the same from either secret and the other’s public half."""
     library = _x25519()
     try:
         shared: bytes = library.X25519PrivateKey.from_private_bytes(secret).exchange(
             library.X25519PublicKey.from_public_bytes(bytes.fromhex(public)))
     except ValueError:
         raise InputError("A key for pads of the plan is none.", field="pads",
-                         hint="“python -m engine site-key” prints it.") from None
+                         hint="Nothing more is drawn. Ask for new offers.") from None
     return shared
 
 
 def mask(secret: bytes, publics: Sequence[str], site: int, context: bytes, n: int) -> list[int]:
-    """What one site adds to its n numbers: the sum of its pads, modulo 2^64.
+    """Sum the pads of one site, modulo 2^64: what it adds to its n numbers.
 
-    Parameters
-    ----------
-    secret : bytes
-        Of the site.
-    publics : sequence of str
-        Public halves of all sites, in the order of the plan.
-    site : int
-        Its place in them.
-    context : bytes
-        The same for all sites in this round, and in no other.
-    n : int
-        How many numbers.
+    `publics` are the public halves of all sites in the order of the plan, `site` its place in them;
+    `context` is the same for all sites in this round, and in no other.
     """
     total = np.zeros(n, dtype=np.uint64)
     for other, public in enumerate(publics):
@@ -102,33 +67,14 @@ def mask(secret: bytes, publics: Sequence[str], site: int, context: bytes, n: in
 
 
 def stream(shared: bytes, context: bytes, n: int) -> Any:
-    """The pad of one pair in one round.
-
-    Parameters
-    ----------
-    shared : bytes
-        From `agreed`.
-    context : bytes
-        Of the round.
-    n : int
-        How many numbers.
-
-    Returns
-    -------
-    (n,) array of uint64
-    """
+    """Draw the pad of one pair in one round: (n,) numbers of 64 bits."""
     extracted = hmac.new(b"privacy curves: pads", shared, hashlib.sha256).digest()
     key = hmac.new(extracted, context + b"\x01", hashlib.sha256).digest()
     return np.frombuffer(hashlib.shake_256(key).digest(8 * n), dtype="<u8").astype(np.uint64)
 
 
 def added(numbers: Sequence[int], masks: Sequence[int]) -> tuple[int, ...]:
-    """Sums modulo 2^64, from −2^63 on, as messages hold them.
-
-    Parameters
-    ----------
-    numbers, masks : sequence of int
-        Of the same length.
+    """Add modulo 2^64, from −2^63 on, as messages hold numbers.
 
     Examples
     --------
@@ -139,7 +85,7 @@ def added(numbers: Sequence[int], masks: Sequence[int]) -> tuple[int, ...]:
                  for number, mask in zip(numbers, masks, strict=True))
 
 
-class _Library:
+class _X25519:
     """The two names of `cryptography` that are used."""
 
     def __init__(self) -> None:
@@ -149,9 +95,9 @@ class _Library:
         self.X25519PublicKey: Any = x25519.X25519PublicKey
 
 
-def _x25519() -> _Library:
+def _x25519() -> _X25519:
     try:
-        return _Library()
+        return _X25519()
     except ImportError:
         raise InputError("Sums that only all sites together can read need the library "
                          "“cryptography”.", field="key",

@@ -45,31 +45,17 @@ _EXACT = 2**53  # below it floating point holds every whole number
 
 @dataclass(frozen=True)
 class Turn:
-    """One message of a run.
+    """One message of a run."""
 
-    Parameters
-    ----------
-    position : int
-        From 0, in the order in which one process would send them.
-    round : int
-        From 0; messages of one round do not depend on each other.
-    site : int
-        Who sends it, from 0.
-    step : str
-        The key of what is sent.
-    noise : HardenedNoise
-        How it is noised, and how many numbers it has.
-    """
-
-    position: int
-    round: int
-    site: int
-    step: str
-    noise: HardenedNoise
+    position: int  # from 0, in the order in which one process would send them
+    round: int  # from 0; messages of one round do not depend on each other
+    site: int  # who sends it, from 0
+    step: str  # the key of what is sent
+    noise: HardenedNoise  # how it is noised, and how many numbers it has
 
     @property
     def key(self) -> Key:
-        """By which the engine knows the message."""
+        """The name of the message in the engine."""
         return self.site, self.step
 
 
@@ -83,22 +69,16 @@ class _Reached(Exception):
 
 @dataclass(frozen=True)
 class Protocol:
-    """The messages of a plan, in their order.
-
-    Parameters
-    ----------
-    plan : SitePlan
-        What all agreed on.
-    """
+    """The messages of a plan, in their order."""
 
     plan: SitePlan
 
     @cached_property
     def turns(self) -> tuple[Turn, ...]:
         """All messages."""
-        cost = self.plan.release.cost
-        if self.plan.shares is not None:
-            n = len(self.plan.members)
+        cost = self.plan.study.draft.cost
+        if self.plan.study.shares is not None:
+            n = len(self.plan.study.members)
             return tuple(Turn(number * n + site, number, site, key, cost.messages[0, key])
                          for number, (_, key) in enumerate(cost.known) for site in range(n))
         turns: list[Turn] = []
@@ -112,49 +92,23 @@ class Protocol:
 
     @property
     def n_rounds(self) -> int:
-        """How often sites wait for each other, and once more."""
+        """Rounds of the run: how often sites wait for each other, and once more."""
         return self.turns[-1].round + 1
 
     def label(self, turn: Turn) -> str:
-        """What a message is, in words.
-
-        Parameters
-        ----------
-        turn : Turn
-            One of `turns`.
-        """
-        return self.plan.release.cost.steps[turn.step].label
+        """Name a message in words."""
+        return self.plan.study.draft.cost.steps[turn.step].label
 
     def of_site(self, site: int) -> tuple[Turn, ...]:
-        """The messages of one site.
-
-        Parameters
-        ----------
-        site : int
-            From 0.
-        """
+        """List the messages of one site."""
         return tuple(turn for turn in self.turns if turn.site == site)
 
     def before(self, number: int) -> tuple[Turn, ...]:
-        """The messages of all earlier rounds.
-
-        Parameters
-        ----------
-        number : int
-            Of a round.
-        """
+        """List the messages of all rounds before this one."""
         return tuple(turn for turn in self.turns if turn.round < number)
 
     def digest_before(self, number: int, transcript: Mapping[int, Whole]) -> str | None:
-        """What a message of a round says it has heard; None where some of it is missing.
-
-        Parameters
-        ----------
-        number : int
-            Of the round.
-        transcript : mapping of int to tuple of int
-            Messages by their position.
-        """
+        """Digest all messages before a round, by position; None where some of them are missing."""
         earlier = self.before(number)
         if any(turn.position not in transcript for turn in earlier):
             return None
@@ -164,25 +118,15 @@ class Protocol:
         return digest.hexdigest()
 
     def exact(self, turn: Turn, data: Data, transcript: Mapping[int, Whole]) -> Array:
-        """A message in units of its noise, before noise is added: for its own site alone.
+        """Compute a message in units of its noise, before noise: (size,), for its own site alone.
 
-        Parameters
-        ----------
-        turn : Turn
-            Whose earlier rounds were heard.
-        data : Data
-            Of the public sizes; the records of this site are real.
-        transcript : mapping of int to tuple of int
-            Messages by their position.
-
-        Returns
-        -------
-        (size,)
+        `data` are of the public sizes, and the records of this site are real; the rounds before
+        were heard.
         """
-        if self.plan.shares is not None:
+        if self.plan.study.shares is not None:
             base, sums = self._sums(transcript, turn.step)
             return self._reached(data.pooled(), turn.step, sums) - base
-        place = {other.key: other for other in self.turns}
+        place, study = {other.key: other for other in self.turns}, self.plan.study
 
         def answer(key: Key, measured: HardenedNoise, values: Array) -> Array:
             other = place[key]
@@ -192,24 +136,26 @@ class Protocol:
                 return multiples(transcript[other.position], measured)
             if other.round == turn.round:  # it does not depend on these: see the module
                 return np.zeros(values.shape)
-            raise certified.unhardened(self.plan.release.cost.steps[key[1]])
+            raise certified.unhardened(self.plan.study.draft.cost.steps[key[1]])
         try:
-            certified.answered(data, self.plan.mechanism, self.plan.release.cost, answer)
+            certified.answered(data, study.mechanism, study.draft.cost, answer)
         except _Reached as reached:
             return reached.values
-        raise certified.unhardened(self.plan.release.cost.steps[turn.step])
+        raise certified.unhardened(self.plan.study.draft.cost.steps[turn.step])
 
     def _reached(self, pooled: Data, step: str, sums: Mapping[Key, Array]) -> Array:
-        """A message of a run with all people at one site, before noise, after these sums."""
+        """Compute a message with all people at one site, before noise, after these sums."""
+        study = self.plan.study
+
         def answer(key: Key, measured: HardenedNoise, values: Array) -> Array:
             if key[1] == step:
                 raise _Reached(values.copy())
             return sums[key]
         try:
-            certified.answered(pooled, self.plan.mechanism, self.plan.release.cost, answer)
+            certified.answered(pooled, study.mechanism, study.draft.cost, answer)
         except _Reached as reached:
             return reached.values
-        raise certified.unhardened(self.plan.release.cost.steps[step])
+        raise certified.unhardened(self.plan.study.draft.cost.steps[step])
 
     def _sums(self, transcript: Mapping[int, Whole], until: str = "") -> tuple[Array,
                                                                                dict[Key, Array]]:
@@ -217,9 +163,9 @@ class Protocol:
 
         Of all rounds, where no step is named.
         """
-        stand_in, sums = self.plan.release.stand_in, dict[Key, Array]()
+        stand_in, sums = self.plan.study.draft.stand_in, dict[Key, Array]()
         while True:
-            key = next((key for key in self.plan.release.cost.known if key not in sums), None)
+            key = next((key for key in self.plan.study.draft.cost.known if key not in sums), None)
             if key is None:
                 return np.empty(0), sums
             base = self._reached(stand_in, key[1], sums)
@@ -229,7 +175,7 @@ class Protocol:
             sums[key] = self._summed(turns, transcript, base)
 
     def _summed(self, turns: Sequence[Turn], transcript: Mapping[int, Whole], base: Array) -> Array:
-        """What all sites of a round send together, with what stand-ins send."""
+        """Sum what all sites of a round send, and what stand-ins send."""
         noise, total = turns[0].noise, (0,) * turns[0].noise.size
         for turn in turns:
             total = pads.added(total, transcript[turn.position])
@@ -237,70 +183,31 @@ class Protocol:
         if not all(abs(number) < _EXACT for number in total):
             raise InputError(f"The pads of “{self.label(turns[0])}” do not cancel: some site "
                              "masked its message otherwise than the plan says.", field="messages",
-                             hint="Nothing can be read of this round. Make a new plan.")
+                             hint="Nothing can be read of it. Withdraw, and write a new study.")
         return multiples(total, noise)
 
     def messages(self, transcript: Mapping[int, Whole]) -> dict[Key, Array]:
-        """All messages as the engine takes them.
-
-        Parameters
-        ----------
-        transcript : mapping of int to tuple of int
-            All of them, by their position.
-
-        Raises
-        ------
-        InputError
-            If the pads of a sum do not cancel.
-        """
-        if self.plan.shares is not None:
+        """Give all messages as the engine takes them; refuse sums whose pads do not cancel."""
+        if self.plan.study.shares is not None:
             return self._sums(transcript)[1]
         return {turn.key: multiples(transcript[turn.position], turn.noise) for turn in self.turns}
 
 
 def multiples(whole: Whole, noise: HardenedNoise) -> Array:
-    """Numbers in units of their noise, from whole multiples of the lattice.
-
-    Parameters
-    ----------
-    whole : tuple of int
-        As they travel.
-    noise : HardenedNoise
-        Of the message.
-    """
+    """Turn whole multiples of the lattice, as they travel, into units of their noise."""
     return np.array(whole, dtype=float) * 2.0**-noise.bits
 
 
 def wholes(values: Array, noise: HardenedNoise) -> Whole:
-    """Whole multiples of the lattice, as messages travel, from noised numbers.
-
-    Parameters
-    ----------
-    values : (size,)
-        From a call of `noise`.
-    noise : HardenedNoise
-        Of the message.
-    """
+    """Turn noised numbers (size,) into whole multiples of the lattice, as messages travel."""
     return tuple(int(number) for number in values * 2.0**noise.bits)
 
 
 def to_bytes(whole: Whole) -> bytes:
-    """Eight bytes for each number: a size that does not depend on them.
-
-    Parameters
-    ----------
-    whole : tuple of int
-        Below 2^63 in size.
-    """
+    """Write eight bytes for each number: a size that does not depend on them."""
     return np.array(whole, dtype="<i8").tobytes()
 
 
 def from_bytes(content: bytes) -> Whole:
-    """The numbers that `to_bytes` wrote.
-
-    Parameters
-    ----------
-    content : bytes
-        Eight for each.
-    """
+    """Read the numbers that `to_bytes` wrote."""
     return tuple(int(number) for number in np.frombuffer(content, dtype="<i8"))

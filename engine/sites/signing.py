@@ -1,15 +1,13 @@
-"""Who wrote a message: a signature by a site's own key, or a code by a secret that all sites share.
+"""Signatures: by a site's own key, or codes by a secret that all sites share.
 
-With Ed25519 every site has a key of its own. It signs with it, and anybody who has the plan, which
-holds the public half, can check a signature and nobody can make one. That needs the library
-`cryptography`, which comes with the extra `sites`.
+With Ed25519 every site has a long-term key of its own. It signs with it, and whoever has its public
+half in the own address book (`engine.sites.partners`) can check a signature and cannot make one.
+That needs the library `cryptography`, which comes with the extra `sites`.
 
 With HMAC-SHA-256 all sites share one secret of 256 bits. That keeps strangers out, and needs
 nothing but Python. A site could write in another's name; the other then finds in the transcript a
-message that its ledger does not have, and refuses to go on. The plan holds the SHA-256 of the
-secret, by which a wrong one is noticed.
-
-No guarantee of privacy rests on either: a site's noise is its own, whatever it is told.
+message that its ledger does not have, and refuses to go on. So a shared secret serves sites that
+add all of their own noise, and never masked sums (`engine.sites.pads`).
 
 References
 ----------
@@ -25,6 +23,7 @@ import json
 import os
 import re
 import secrets
+from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from enum import StrEnum
@@ -37,10 +36,11 @@ from engine.core.plain import checked_object
 
 _BYTES = 32
 _HEX = re.compile(r"[0-9a-f]{64}")
+_SIGNATURE = re.compile(r"[0-9a-f]{64}|[0-9a-f]{128}")
 
 
 class Scheme(StrEnum):
-    """How messages are authenticated."""
+    """Ways to authenticate statements."""
 
     ED25519 = "ed25519"
     HMAC = "hmac-sha256"
@@ -48,36 +48,27 @@ class Scheme(StrEnum):
 
 @dataclass(frozen=True)
 class Key:
-    """What a site signs with; never leaves it.
-
-    Parameters
-    ----------
-    scheme : Scheme
-        Of its own, or shared by all sites.
-    secret : bytes
-        32 of them.
-    pads : bytes
-        32 more, from which pads are agreed on (`engine.sites.pads`); empty in a shared secret.
+    """A key with which a site signs; it never leaves the site.
 
     Examples
     --------
     >>> key = Key(Scheme.HMAC, bytes(32))
-    >>> is_signed_by(key.scheme, key.public, b"words", key.sign(b"words"), key)
+    >>> ring = Keyring({}, shared=key)
+    >>> ring.has_signed("north", b"words", key.sign(b"words"))
     True
-    >>> is_signed_by(key.scheme, key.public, b"other words", key.sign(b"words"), key)
+    >>> ring.has_signed("north", b"other words", key.sign(b"words"))
     False
     """
 
-    scheme: Scheme
-    secret: bytes
-    pads: bytes = b""
+    scheme: Scheme  # a key of the site's own, or a secret that all sites share
+    secret: bytes  # 32 of them
 
     def __repr__(self) -> str:
         return f"Key({self.scheme.value}, public={self.public})"
 
     @property
     def public(self) -> str:
-        """What the plan holds: the public half, or the SHA-256 of a shared secret, in hex."""
+        """The public half, or the SHA-256 of a shared secret, in hex."""
         if self.scheme is Scheme.HMAC:
             return hashlib.sha256(self.secret).hexdigest()
         public: bytes = _ed25519().Ed25519PrivateKey.from_private_bytes(
@@ -85,13 +76,7 @@ class Key:
         return public.hex()
 
     def sign(self, content: bytes) -> str:
-        """A signature of these bytes, in hex.
-
-        Parameters
-        ----------
-        content : bytes
-            All that is signed.
-        """
+        """Sign these bytes, in hex."""
         if self.scheme is Scheme.HMAC:
             return hmac.new(self.secret, content, hashlib.sha256).hexdigest()
         signature: bytes = _ed25519().Ed25519PrivateKey.from_private_bytes(
@@ -99,72 +84,78 @@ class Key:
         return signature.hex()
 
     def to_text(self) -> str:
-        """As `key_of` reads it."""
-        pads = {"pads": self.pads.hex()} if self.pads else {}
-        return json.dumps({"kind": self.scheme.value, "secret": self.secret.hex(), **pads}) + "\n"
+        """Write the key as `key_of` reads it."""
+        return json.dumps({"kind": self.scheme.value, "secret": self.secret.hex()}) + "\n"
+
+
+@dataclass(frozen=True)
+class Keyring:
+    """Keys with which a party checks signatures: those that it holds itself, never a plan's."""
+
+    keys: Mapping[str, str]  # public halves in hex, by the name of the site
+    shared: Key | None = None  # the secret of all sites, in place of keys
+
+    @property
+    def scheme(self) -> Scheme:
+        """The scheme of the signatures that it checks."""
+        return Scheme.ED25519 if self.shared is None else Scheme.HMAC
+
+    def with_own(self, name: str, key: Key) -> Keyring:
+        """Add a site's own key, which it need not look up."""
+        if key.scheme is Scheme.HMAC:
+            return Keyring({}, key)
+        return Keyring({**self.keys, name: key.public})
+
+    def has_signed(self, name: str, content: bytes, signature: str) -> bool:
+        """True if the site of this name signed these bytes.
+
+        Raises
+        ------
+        InputError
+            If no key is held for that site, or the library is not installed.
+        """
+        if not _SIGNATURE.fullmatch(signature):
+            return False
+        if self.shared is not None:
+            return hmac.compare_digest(self.shared.sign(content), signature)
+        if name not in self.keys:
+            raise InputError(f"No key is held for {name}.", field="partners",
+                             hint=f"Ask {name} for the key that “site-key” printed, add it with "
+                             "“partners add”, and compare its words on the telephone.")
+        ed25519 = _ed25519()
+        with suppress(ValueError, ed25519.InvalidSignature):
+            ed25519.Ed25519PublicKey.from_public_bytes(bytes.fromhex(self.keys[name])).verify(
+                bytes.fromhex(signature), content)
+            return True
+        return False
 
 
 def new_key(scheme: Scheme) -> Key:
-    """A fresh key, from the operating system's entropy.
-
-    Parameters
-    ----------
-    scheme : Scheme
-        Ed25519 for a key of one's own, HMAC for a secret to be shared.
-
-    Raises
-    ------
-    InputError
-        If the library for it is not installed.
-    """
-    if scheme is Scheme.HMAC:
-        return Key(scheme, secrets.token_bytes(_BYTES))
-    _ed25519()
-    return Key(scheme, secrets.token_bytes(_BYTES), secrets.token_bytes(_BYTES))
+    """Make a fresh key from the operating system's entropy."""
+    if scheme is Scheme.ED25519:
+        _ed25519()
+    return Key(scheme, secrets.token_bytes(_BYTES))
 
 
 def key_of(text: str) -> Key:
-    """The key in the text of its file.
-
-    Parameters
-    ----------
-    text : str
-        From `Key.to_text`.
-
-    Raises
-    ------
-    InputError
-        If it is none.
-    """
+    """Read the key in the text of its file."""
     plain = checked_object(entrance.json_of(text, "key"), "key", ("kind", "secret", "pads"))
-    parts = [plain.get("secret"), *([plain["pads"]] if "pads" in plain else [])]
-    if plain.get("kind") not in [*Scheme] or not all(
-            isinstance(part, str) and _HEX.fullmatch(part) for part in parts):
+    if "pads" in plain:
+        raise InputError("This key was made by an earlier version of this program.", field="key",
+                         hint="Make a new one with “python -m engine site-key”.")
+    if plain.get("kind") not in [*Scheme] or not is_hex(plain.get("secret")):
         raise InputError("This file is no key.", field="key",
                          hint="“python -m engine site-key” makes one.")
-    return Key(Scheme(plain["kind"]), *map(bytes.fromhex, parts))
+    return Key(Scheme(plain["kind"]), bytes.fromhex(plain["secret"]))
 
 
 def write_key(path: Path, key: Key) -> None:
-    """Write a key where there is no file yet, for its owner alone to read.
-
-    Parameters
-    ----------
-    path : Path
-        Of the new file.
-    key : Key
-        From `new_key`.
-
-    Raises
-    ------
-    InputError
-        If there is one, or it cannot be written.
-    """
+    """Write a key where there is no file yet, for its owner alone to read."""
     try:
         handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
     except FileExistsError:
         raise InputError(f"{entrance.called(path)} is there already.", field="out",
-                         hint="Keep it: messages that were signed with it count. Or name another "
+                         hint="Keep it: partners know this site by it. Or name another "
                          "file.") from None
     except OSError as problem:
         raise entrance.unwritable(path.parent, problem, "out") from None
@@ -174,67 +165,12 @@ def write_key(path: Path, key: Key) -> None:
         os.fsync(file.fileno())
 
 
-def check_public(scheme: Scheme, public: Any, field: str) -> str:
-    """The public half of a key as a plan states it.
-
-    Parameters
-    ----------
-    scheme : Scheme
-        Of all keys of the plan.
-    public : object
-        What stands there.
-    field : str
-        Named in the error.
-
-    Raises
-    ------
-    InputError
-        If it cannot be one.
-    """
-    if not isinstance(public, str) or not _HEX.fullmatch(public):
-        what = ("key for pads" if field == "pads" else "public key"
-                if scheme is Scheme.ED25519 else "check of the shared secret")
-        raise InputError(f"The {what} must be 64 hexadecimal digits.", field=field,
-                         hint="“python -m engine site-key” prints it.")
-    return public
+def is_hex(text: Any) -> bool:
+    """True for 32 bytes in hex."""
+    return isinstance(text, str) and _HEX.fullmatch(text) is not None
 
 
-def is_signed_by(scheme: Scheme, public: str, content: bytes, signature: str,
-                 key: Key | None = None) -> bool:
-    """Whether a signature of these bytes was made by the owner of a key.
-
-    Parameters
-    ----------
-    scheme : Scheme
-        Of the plan.
-    public : str
-        What the plan says of the key.
-    content : bytes
-        All that was signed.
-    signature : str
-        In hex.
-    key : Key, optional
-        The shared secret; needed for HMAC alone.
-
-    Raises
-    ------
-    InputError
-        If the library is not installed, or the shared secret is missing.
-    """
-    if scheme is Scheme.HMAC:
-        if key is None:
-            raise InputError("The shared secret is needed to check messages.", field="key",
-                             hint="Name its file with --key.")
-        return hmac.compare_digest(key.sign(content).encode(), signature.encode())
-    ed25519 = _ed25519()
-    with suppress(ValueError, ed25519.InvalidSignature):
-        ed25519.Ed25519PublicKey.from_public_bytes(bytes.fromhex(public)).verify(
-            bytes.fromhex(signature), content)
-        return True
-    return False
-
-
-class _Library:
+class _Ed25519:
     """The three names of `cryptography` that are used."""
 
     def __init__(self) -> None:
@@ -246,9 +182,9 @@ class _Library:
         self.Ed25519PublicKey: Any = ed25519.Ed25519PublicKey
 
 
-def _ed25519() -> _Library:
+def _ed25519() -> _Ed25519:
     try:
-        return _Library()
+        return _Ed25519()
     except ImportError:
         raise InputError("Keys of one’s own need the library “cryptography”.", field="key",
                          hint="Install the extra: pip install \".[sites]\". Or share one secret: "

@@ -8,12 +8,15 @@ the plan, and the proofs of mechanisms hold for messages that are chosen after s
 ones. For that to hold a message must be drawn once, of the same records in the same order, and must
 follow one transcript:
 
+* nothing is charged or drawn but under a `SignedPlan`: all sites signed the whole digest of the
+  plan, by keys that this site holds itself;
 * the ledger is charged before the first message is drawn, for this plan and these data;
 * the order of the records is drawn once and kept (`new_order`, `ordered`);
 * a message is in the ledger, with the digest of what was heard before it, before anybody else can
   see it; from then on it is sent as it is kept (`engine.release.partial`);
 * a transcript that differs from what was heard before is refused, and so is one that holds a
-  message in the site's name that its ledger does not have: another copy may have drawn it.
+  message in the site's name that its ledger does not have: another copy may have drawn it;
+* a site that withdrew, or finished, has erased the secret of its pads and draws nothing more.
 """
 
 from __future__ import annotations
@@ -26,126 +29,68 @@ from functools import cached_property
 import numpy as np
 
 from engine.core.errors import InputError
-from engine.core.types import Array, Budget, Data
+from engine.core.types import Array, Data
 from engine.noise.shares import CountShares, LatticeShares
-from engine.privacy import accounting
-from engine.release import certified, partial, published
-from engine.release.books import Charge, round_loss
-from engine.release.certified import SiteCost
-from engine.release.earlier_ledgers import mu_of_spends
-from engine.release.ledger import Ledger, Receipt
-from engine.release.plan import messages_to_bytes
+from engine.release import certified
+from engine.release.ledger import Ledger
 from engine.release.published import Published
 from engine.release.request import uploaded
 from engine.sites import messages, pads
+from engine.sites.agreement import Party, SignedPlan
+from engine.sites.charges import SiteCharge, SitePeople
 from engine.sites.messages import Message
-from engine.sites.plan import Member, SitePlan
 from engine.sites.protocol import Protocol, Turn, Whole, from_bytes, to_bytes, wholes
-from engine.sites.signing import Key
+from engine.sites.secret_store import KeptOffer
+from engine.sites.statements import Withdrawal
+from engine.sites.study import SiteStudy
 from engine.sources import Source
 
 _DIGEST = 32  # bytes before the numbers of a message that is kept
+_UNSTATED = SitePeople()
 
 
-@dataclass(frozen=True)
-class People:
-    """What the holder of a site's data says of its people.
-
-    Parameters
-    ----------
-    total : Budget, optional
-        The most that all releases about them may cost, where this is the first.
-    same_people : bool, optional
-        Whether they are those whom the ledger seems to know already; see `Ledger.charge`.
-    """
-
-    total: Budget | None = None
-    same_people: bool | None = None
-
-
-def source_of(plan: SitePlan, site: int, content: bytes) -> Source[Data]:
-    """The records of a site's file, as the plan says that it is read.
-
-    Parameters
-    ----------
-    plan : SitePlan
-        That was signed off.
-    site : int
-        Which of its sites.
-    content : bytes
-        The file.
-
-    Raises
-    ------
-    InputError
-        If it cannot be read so, or holds others than the plan declares.
-    """
-    source = uploaded(content, plan.reading, plan.mechanism, plan.facts)
+def source_of(study: SiteStudy, site: int, content: bytes) -> Source[Data]:
+    """Read the records of a site's file as the study says; refuse others than it declares."""
+    source = uploaded(content, study.reading, study.mechanism, study.facts)
     data = certified.publishable_data(source)
-    member = plan.members[site]
+    member = study.members[site]
     if data.sizes.n_servers > 1:
         raise InputError("This file holds several sites.", field="file",
                          hint="Each site reads a file of its own people.")
     if source.is_of_rows:
-        raise InputError(f"Rows would be protected, and {plan.facts.people} with several of them "
+        raise InputError(f"Rows would be protected, and {study.facts.people} with several of them "
                          "less than the plan says.", field="several",
-                         hint="State in the plan’s reading which column names people.")
+                         hint="State in the reading of the study which column names people.")
     if data.n_curves != member.people:
-        raise InputError(f"The plan declares {member.people} {plan.facts.people} at {member.name}, "
-                         f"and this file has {data.n_curves}.", field="people",
-                         hint="Nothing was charged or sent. Make a new plan together.")
+        raise InputError(f"The study declares {member.people} {study.facts.people} at "
+                         f"{member.name}, and this file has {data.n_curves}.", field="people",
+                         hint="Nothing was charged or sent. Write a new study together.")
     return source
 
 
 @dataclass(frozen=True, eq=False)
 class Site:
-    """One site of a run.
+    """One site of a run that all sites have signed off."""
 
-    Parameters
-    ----------
-    plan : SitePlan
-        That its people signed off.
-    index : int
-        Which of the sites it is, from 0.
-    source : Source
-        Its records, from `source_of`.
-    key : Key
-        It signs with it.
-    ledger : Ledger
-        Its own.
-    people : People
-        What their holder says of them.
-
-    Raises
-    ------
-    InputError
-        If the key is not the one of the plan.
-    """
-
-    plan: SitePlan
-    index: int
-    source: Source[Data]
-    key: Key
-    ledger: Ledger
-    people: People = People()
-
-    def __post_init__(self) -> None:
-        check_key(self.plan, self.index, self.key)
+    agreement: SignedPlan
+    source: Source[Data]  # its records, from `source_of`
+    ledger: Ledger  # its own
+    people: SitePeople = _UNSTATED
 
     @property
-    def member(self) -> Member:
-        """Its name, people and budget."""
-        return self.plan.members[self.index]
+    def party(self) -> Party:
+        """The site with its keys and secrets."""
+        return self.agreement.party
 
     @property
-    def cost(self) -> SiteCost:
-        """What the release costs its people."""
-        return self.plan.cost(self.index)
+    def study(self) -> SiteStudy:
+        """The study that all agreed on."""
+        return self.agreement.plan.study
 
     @cached_property
     def protocol(self) -> Protocol:
         """The messages of the run."""
-        return Protocol(self.plan)
+        return Protocol(self.agreement.plan)
 
     @cached_property
     def _records(self) -> Data:
@@ -153,182 +98,166 @@ class Site:
         return certified.publishable_data(self.source)
 
     @cached_property
-    def receipt(self) -> Receipt:
-        """Its charge, which is written when it is first looked at, if it was not before.
-
-        Raises
-        ------
-        InputError
-            If the total would be overrun, or its people seem to be known and nobody said whether
-            they are the same.
-        """
-        mechanism = self.plan.mechanism
-        spends = self.plan.certified_spends(self.index)
-        description = f"{mechanism.main_task.label} by {mechanism.label}, with other sites"
-        turns = self.protocol.of_site(self.index)
-        rounds = tuple(round_loss(turn.noise for turn in turns if turn.round == number)
-                       for number in range(self.protocol.n_rounds))
-        charge = Charge(self.cost.certified, mu_of_spends(spends), accounting.total_rho(spends),
-                        rounds)
-        return published.charge(self.plan.release, self.source, charge, self.ledger, description,
-                                self.people.total, self.people.same_people)
+    def charge(self) -> SiteCharge:
+        """Its charge, which is written when it is first looked at, if it was not before."""
+        return SiteCharge.made(self.ledger, self.protocol, self.party.index, self.source,
+                               self.people)
 
     def answers(self, received: Sequence[Message]) -> dict[Turn, bytes]:
-        """All messages of this site that can be drawn now or were drawn before.
+        """Give all messages of this site that can be drawn now or were drawn before.
 
-        Parameters
-        ----------
-        received : sequence of Message
-            Of all sites, in any order.
-
-        Returns
-        -------
-        dict of Turn to bytes
-            Each is in the ledger.
+        Each is in the ledger.
 
         Raises
         ------
         InputError
-            If a message is refused, or the transcript is not the one that was answered before;
-            then nothing is drawn.
+            If a message is refused, the transcript is not the one that was answered before, or this
+            site has withdrawn; then nothing is drawn.
         """
-        transcript = messages.checked(self.protocol, received, self.key)
-        receipt = self.receipt
-        stored = partial.stored(self.ledger, receipt)
-        self._check_transcript(transcript, stored)
-        answers: dict[Turn, bytes] = {}
-        for turn in self.protocol.of_site(self.index):
-            content = stored.get(turn.position)
-            if content is None:
-                digest = self.protocol.digest_before(turn.round, transcript)
-                if digest is None:
-                    break
-                content = self._new_message(turn, transcript, digest, receipt)
-            transcript[turn.position] = _numbers(content)
-            answers[turn] = messages.write(self.plan, turn, _numbers(content),
-                                           content[:_DIGEST].hex(), self.key)
+        transcript = messages.checked(self.protocol, received, self.party.ring)
+        with self.party.entry() as entry:
+            self._check_ledger(entry)
+            entry.charge = self.charge.receipt.release_id
+            stored = self.charge.stored()
+            self._check_transcript(transcript, stored)
+            answers: dict[Turn, bytes] = {}
+            for turn in self.protocol.of_site(self.party.index):
+                content = stored.get(turn.position)
+                if content is None:
+                    digest = self.protocol.digest_before(turn.round, transcript)
+                    if digest is None:
+                        break
+                    entry.check_open()
+                    content = self._new_message(turn, transcript, digest, entry)
+                transcript[turn.position] = _numbers(content)
+                answers[turn] = messages.write(self.agreement.plan, turn, _numbers(content),
+                                               content[:_DIGEST].hex(), self.party.key)
         return answers
 
     def finished(self, received: Sequence[Message]) -> Published | None:
-        """The release, once all messages are there; None before.
-
-        Parameters
-        ----------
-        received : sequence of Message
-            Of all sites.
-        """
-        transcript = messages.checked(self.protocol, received, self.key)
+        """Make the release once all messages are there, and erase the secret of the pads."""
+        transcript = messages.checked(self.protocol, received, self.party.ring)
         if len(transcript) < len(self.protocol.turns):
             return None
-        receipt = self.receipt
-        self._check_transcript(transcript, partial.stored(self.ledger, receipt))
-        self.ledger.store(receipt, messages_to_bytes(self.protocol.messages(transcript)))
-        return published.again(self.ledger, receipt.release_id)
+        self._check_transcript(transcript, self.charge.stored())
+        release = self.charge.finish(self.protocol.messages(transcript))
+        with self.party.entry() as entry:
+            entry.secret, entry.is_ended = b"", True
+        return release
+
+    def _check_ledger(self, entry: KeptOffer) -> None:
+        """Refuse to charge where this site has ended its part, or charged another ledger."""
+        if not entry.charge:
+            entry.check_open()
+        elif SiteCharge.found(self.ledger, entry.charge) is None:
+            raise InputError(f"{self.party.name} charged this plan in another ledger than this.",
+                             field="ledger", hint="Use the ledger that it charged.")
 
     def _check_transcript(self, transcript: Mapping[int, Whole],
                           stored: Mapping[int, bytes]) -> None:
         """Refuse to go on where others were told, or tell, something else than before."""
-        for turn in self.protocol.of_site(self.index):
+        name = self.party.name
+        for turn in self.protocol.of_site(self.party.index):
             content, present = stored.get(turn.position), transcript.get(turn.position)
             what = self.protocol.label(turn)
             if present is not None and content is None:
                 raise InputError(
-                    f"“{what}” of {self.member.name} was sent before, and this ledger does not "
+                    f"“{what}” of {name} was sent before, and this ledger does not "
                     "have it: another copy of this site drew it, or somebody wrote in its name.",
                     field="ledger", hint="Use the ledger that drew it. Nothing more is drawn.")
             if content is None:
                 continue
             if present not in (None, _numbers(content)):
                 raise InputError(
-                    f"“{what}” of {self.member.name} stands in the transcript with other numbers "
+                    f"“{what}” of {name} stands in the transcript with other numbers "
                     "than its ledger has: somebody wrote in its name.", field="message",
                     hint="Nothing more is drawn in this run. Find out who wrote it.")
             digest = self.protocol.digest_before(turn.round, transcript)
             if digest not in (None, content[:_DIGEST].hex()):
                 raise InputError(
-                    f"The transcript before “{what}” is not the one that {self.member.name} "
+                    f"The transcript before “{what}” is not the one that {name} "
                     "answered: a message was exchanged.", field="message",
                     hint="Nothing more is drawn in this run. Compare it with the others.")
 
     def _new_message(self, turn: Turn, transcript: Mapping[int, Whole], digest: str,
-                     receipt: Receipt
-               ) -> bytes:
+                     entry: KeptOffer) -> bytes:
         """Draw a message and keep it.
 
         A failure closes the charge, because numbers of the site may have caused it.
         """
-        data = self._in_order(receipt)
+        data = self._in_order()
         try:
             exact = self.protocol.exact(turn, data, transcript)
-            numbers = self._noised(turn, exact, digest)
+            numbers = self._noised(turn, exact, digest, entry)
         except Exception:
-            self.ledger.close(receipt, drawing=turn.round)
+            self.charge.close(drawing=turn.round)
             raise
-        return partial.store(self.ledger, receipt, turn.position,
-                             bytes.fromhex(digest) + to_bytes(numbers), turn.round)
+        return self.charge.store(turn.position, bytes.fromhex(digest) + to_bytes(numbers),
+                                 turn.round)
 
-    def _noised(self, turn: Turn, exact: Array, digest: str) -> Whole:
-        """A message with its noise; where only sums are read, with a share of it and masked."""
+    def _noised(self, turn: Turn, exact: Array, digest: str, entry: KeptOffer) -> Whole:
+        """Noise a message; where only sums are read, with a share of the noise and masked."""
         if not isinstance(turn.noise, LatticeShares | CountShares):
             return wholes(turn.noise(exact), turn.noise)
-        publics = [member.pads for member in self.plan.members]
-        context = f"{self.plan.run} {self.plan.digest} {turn.round} {digest}".encode()
+        plan = self.agreement.plan
+        context = f"{plan.digest} {turn.round} {digest}".encode()
         return pads.added(turn.noise.share(exact), pads.mask(
-            self.key.pads, publics, self.index, context, turn.noise.size))
+            entry.secret, [offer.pads for offer in plan.offers], self.party.index, context,
+            turn.noise.size))
 
-    def _in_order(self, receipt: Receipt) -> Data:
-        """The records of this site, always in the same random order, among stand-ins."""
+    def _in_order(self) -> Data:
+        """Put the records of this site, always in the same random order, among stand-ins."""
         index = len(self.protocol.turns)  # of the order, behind all messages
-        order = partial.stored(self.ledger, receipt).get(index)
+        order = self.charge.stored().get(index)
         if order is None:
-            order = partial.store(self.ledger, receipt, index, new_order(self.member.people))
-        return self.plan.stand_in.with_site(self.index, ordered(self._records, order))
+            order = self.charge.store(index, new_order(self.party.member.people))
+        return self.study.stand_in.with_site(self.party.index, ordered(self._records, order))
 
 
-def check_signed_off(plan: SitePlan, fingerprint: str) -> None:
-    """Refuse to take part in a plan that nobody signed off.
+def withdrawn(party: Party, ledger: Ledger) -> Withdrawal:
+    """End a site's part in a plan for good, and sign from which round on it never draws.
 
-    Parameters
-    ----------
-    plan : SitePlan
-        What all are to agree on.
-    fingerprint : str
-        As a person typed it.
+    The secret of its pads is erased and its charge closed first; both are final. What it drew
+    before stays charged.
 
     Raises
     ------
     InputError
-        If it is of another plan.
+        If its release is finished.
     """
-    if fingerprint != plan.fingerprint:
-        raise InputError("This is not the fingerprint of the plan.", field="sign-off",
-                         hint="Read it off without --sign-off, and compare it with the others.")
+    with party.entry() as entry:
+        charge = SiteCharge.found(ledger, entry.charge)
+        if charge is not None and charge.is_finished:
+            raise InputError("This release is finished: there is nothing to withdraw.",
+                             field="plan", hint="It is in the ledger.")
+        entry.secret, entry.is_ended = b"", True
+        if entry.withdrawal is None:
+            drawn: dict[int, bytes] = {}
+            if charge is not None:
+                charge.close()
+                drawn = charge.stored()
+            protocol = Protocol(party.plan)
+            first = next((turn.round for turn in protocol.of_site(party.index)
+                          if turn.position not in drawn), protocol.n_rounds)
+            entry.withdrawal = Withdrawal(site=party.name, plan=party.plan.digest,
+                                          round=first).signed(party.key)
+        return entry.withdrawal
 
 
-def check_key(plan: SitePlan, site: int, key: Key) -> None:
-    """Refuse a key that the plan does not name for this site.
+def unreadable_rounds(protocol: Protocol, withdrawals: Sequence[Withdrawal]) -> list[int]:
+    """List the rounds whose sum nobody can ever read, by checked withdrawals of other sites.
 
-    Parameters
-    ----------
-    plan : SitePlan
-        What all agreed on.
-    site : int
-        Which of its sites.
-    key : Key
-        Of its file.
-
-    Raises
-    ------
-    InputError
-        If it is another.
+    A round is lost for ever if an honest site never draws it and has erased its secret: its pads
+    with all other honest sites stay. At most S − S′ sites are dishonest, and a dishonest one may
+    sign a withdrawal and keep its secret. So more than S − S′ withdrawals are needed, of which one
+    at least is honest. Without masked sums every message is read by itself.
     """
-    if key.scheme is not plan.scheme or key.public != plan.members[site].key:
-        raise InputError(f"This is not the key that the plan names for {plan.members[site].name}.",
-                         field="key", hint="Name the file that “site-key” wrote for it.")
-    if plan.shares and not (key.pads and pads.public_half(key.pads) == plan.members[site].pads):
-        raise InputError(f"This is not the key for pads that the plan names for "
-                         f"{plan.members[site].name}.", field="key",
-                         hint="Name the file that “site-key” wrote for it.")
+    shares = protocol.plan.study.shares
+    if shares is None:
+        return []
+    first = {withdrawal.site: withdrawal.round for withdrawal in withdrawals}
+    return [number for number in range(protocol.n_rounds)
+            if sum(number >= start for start in first.values()) > shares.sites - shares.honest]
 
 
 def _numbers(content: bytes) -> Whole:
@@ -345,32 +274,13 @@ def _numbers(content: bytes) -> Whole:
 
 
 def new_order(n: int) -> bytes:
-    """A uniformly random order of n records, from the operating system's entropy.
-
-    Parameters
-    ----------
-    n : int
-        How many.
-
-    Returns
-    -------
-    bytes
-        Eight for each.
-    """
+    """Draw a uniformly random order of n records from the operating system: eight bytes each."""
     keys = np.frombuffer(secrets.token_bytes(16 * n), dtype=np.uint64).reshape(-1, 2)
     return np.lexsort((keys[:, 1], keys[:, 0])).astype("<i8").tobytes()
 
 
 def ordered(data: Data, order: bytes) -> Data:
-    """The records of one site, sorted by what they hold and then put in a stored order.
-
-    Parameters
-    ----------
-    data : Data
-        Of one site, in the order of its file.
-    order : bytes
-        From `new_order`.
-    """
+    """Sort the records of one site by what they hold, and put them in a stored order."""
     contents = data.record_bytes()
     by_content = np.array(sorted(range(len(contents)), key=contents.__getitem__), dtype=np.int64)
     return data.in_order(by_content[np.frombuffer(order, dtype="<i8")])

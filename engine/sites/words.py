@@ -1,13 +1,13 @@
-"""Sentences about a run of several sites: the sign-off, whose turn it is, and what was sent."""
+"""Sentences about a run of several sites: offers, the sign-off, whose turn it is, what was sent."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 from engine.core.tasks import DataType
 from engine.language import quality
-from engine.language.grammar import plain_text
+from engine.language.grammar import conjunction, plain_text
 from engine.language.numbers import number, small
 from engine.language.odds_words import odds_main
 from engine.language.tags import budget_chip
@@ -16,187 +16,186 @@ from engine.release import sentences
 from engine.release.stated import lines_before
 from engine.sites.plan import SitePlan
 from engine.sites.protocol import Protocol, Turn, Whole
+from engine.sites.signing import Scheme
+from engine.sites.statements import SignOff, Withdrawal
+from engine.sites.study import SiteStudy
+
+EXTRA = '".[sites]"'
+TO_COMPARE = "Compare these words with the owner of the key on the telephone, all eight of them"
 
 
-def summary(plan: SitePlan) -> list[str]:
-    """What is planned, of whom, and how good it would be; from public facts alone.
-
-    Parameters
-    ----------
-    plan : SitePlan
-        What all are to agree on.
-    """
-    facts, cost, mechanism = plan.facts, plan.release.cost, plan.mechanism
-    verdict = mechanism.feasibility(plan.sizes, cost.inner_budgets)
-    lines = [f"“{plan.release.name}”: {mechanism.main_task.label.lower()} of "
-             f"{number(plan.sizes.n_curves, 9)} {facts.people} at {len(plan.members)} sites, by "
+def summary(study: SiteStudy) -> list[str]:
+    """Say what is planned, of whom, and how good it would be; from public facts alone."""
+    facts, cost, mechanism = study.facts, study.draft.cost, study.mechanism
+    verdict = mechanism.feasibility(study.sizes, cost.inner_budgets)
+    lines = [f"“{study.name}”: {mechanism.main_task.label.lower()} of "
+             f"{number(study.sizes.n_curves, 9)} {facts.people} at {len(study.members)} sites, by "
              f"{mechanism.label}."]
     lines += [f"  {member.name}: {number(member.people, 9)} {facts.people}, charged "
               f"{plain_text(budget_chip(cost.certified))}"
-              for member, cost in zip(plan.members, map(plan.cost, range(len(plan.members))),
+              for member, cost in zip(study.members, map(study.cost, range(len(study.members))),
                                       strict=True)]
-    if concern := sentences.large_delta(cost, plan.sizes.n_curves):
+    if concern := sentences.large_delta(cost, study.sizes.n_curves):
         lines.append(plain_text(concern))
     if verdict is not None:
         lines.append(quality.noise_forecast(verdict))
+    if study.shares is not None:
+        lines.append(sentences.relied_on(study.shares))
+    return lines
+
+
+def of_plan(plan: SitePlan) -> list[str]:
+    """Say what a plan holds, and the words of its digest."""
     protocol = Protocol(plan)
-    if plan.shares is not None:
-        lines.append(sentences.relied_on(plan.shares))
-    return [*lines, f"{len(protocol.turns)} messages in {protocol.n_rounds} rounds. Sites of one "
-            "round do not wait for each other.",
-            f"Fingerprint of the plan: {plan.fingerprint}. All sites must see the same."]
+    return [*summary(plan.study), f"{len(protocol.turns)} messages in {protocol.n_rounds} rounds. "
+            "Sites of one round do not wait for each other.", *digest_lines(plan)]
+
+
+def digest_lines(plan: SitePlan) -> list[str]:
+    """Spell the digest of a plan, a group on each line."""
+    return ["Words of the plan, which are the same at all sites:",
+            *(f"  {group}" for group in plan.words)]
 
 
 def sign_off(plan: SitePlan, site: int) -> list[str]:
-    """What a site is to sign off before it reads a row.
-
-    Parameters
-    ----------
-    plan : SitePlan
-        What all are to agree on.
-    site : int
-        Which of its sites.
-    """
-    member, facts, cost, lines = (plan.members[site], plan.facts, plan.cost(site),
-                                  plan.certified_spends(site))
+    """Say what a site is to sign off before it reads a row."""
+    study = plan.study
+    member, facts, cost, lines = (study.members[site], study.facts, study.cost(site),
+                                  study.certified_spends(site))
     turns = Protocol(plan).of_site(site)
     numbers = sum(turn.noise.size for turn in turns)
-    by = ("a key of its own" if plan.scheme == "ed25519" else "the secret that all sites share")
+    by = ("a key of its own" if study.scheme is Scheme.ED25519
+          else "the secret that all sites share")
     return [
-        *summary(plan),
+        *of_plan(plan),
         f"You are {member.name}. What leaves this site: {len(turns)} messages with {numbers} "
-        f"{'masked' if plan.shares else 'noised'} numbers in all, signed by {by}. The file stays "
+        f"{'masked' if study.shares else 'noised'} numbers in all, signed by {by}. The file stays "
         "here.",
         f"Your {facts.people} would be charged {plain_text(budget_chip(cost.certified))}: "
         "certified, that is, proved for the noise that is really drawn. " + (
-            f"That holds as long as {plan.shares.honest} of the sites, yours among them, keep to "
-            "the protocol and to themselves." if plan.shares else
-            "Nothing that others send or do changes that."),
+            f"That holds as long as {study.shares.honest} of the sites, yours among them, keep to "
+            "the protocol and to themselves, and each site checked its partners’ keys once."
+            if study.shares else "Nothing that others send or do changes that."),
         plain_text(odds_main(risk.of_ledger(lines), facts.person, lines[0].unit.noun)),
         f"Protected: {plan.release.plain['unit']}. Bounds come from: {facts.origin}.",
-        *lines_before(facts, plan.sizes, plan.mechanism.main_task.data is DataType.CURVES)]
+        *lines_before(facts, study.sizes, study.mechanism.main_task.data is DataType.CURVES)]
+
+
+def checklist(study: SiteStudy, offers: Collection[str], sign_offs: Collection[SignOff],
+              plan: SitePlan | None) -> dict[str, list[str]]:
+    """List who has made an offer and who has signed off this plan: columns by their title."""
+    names = [member.name for member in study.members]
+    signed = {stated.site: "✓" if plan is not None and stated.plan == plan.digest
+              else "of another plan" for stated in sign_offs}
+    return {"site": names, "offer": ["✓" if name in offers else "waited for" for name in names],
+            "sign-off": [signed.get(name, "waited for") for name in names]}
+
+
+def waiting_for(names: Sequence[str]) -> str:
+    """Say who has not signed off."""
+    have = "has" if len(names) == 1 else "have"
+    return (f"{conjunction(names)} {have} not signed off. Nothing is charged or drawn before all "
+            "have.")
+
+
+def withdrawn(protocol: Protocol, withdrawal: Withdrawal) -> list[str]:
+    """Say what a withdrawal ends, and what stays charged."""
+    drawn, is_masked = withdrawal.round, protocol.plan.study.shares is not None
+    return [f"{withdrawal.site} has withdrawn: from round {drawn + 1} of {protocol.n_rounds} on it "
+            "never draws." if drawn < protocol.n_rounds else
+            f"{withdrawal.site} had drawn all {protocol.n_rounds} rounds; nothing more is drawn.",
+            *(["The secret of its pads is erased."] if is_masked else []),
+            f"It drew {drawn} of {protocol.n_rounds} rounds. What its ledger charged stays "
+            "charged."]
+
+
+def unreadable(rounds: Sequence[int]) -> str:
+    """Say which rounds are lost for ever; empty where none is known to be."""
+    if not rounds:
+        return ""
+    numbers = conjunction([str(number + 1) for number in rounds])
+    return (f"Round {numbers} can never be read: more sites have withdrawn than are not relied on, "
+            "so an honest one has.")
 
 
 def turn_of(protocol: Protocol, transcript: Mapping[int, Whole], site: int | None = None) -> str:
-    """How far a run is, and who is next.
-
-    Parameters
-    ----------
-    protocol : Protocol
-        Of the plan.
-    transcript : mapping of int to tuple of int
-        What is there, by position.
-    site : int, optional
-        Whoever reads it.
-    """
+    """Say how far a run is and who is next, to the site that reads it."""
     left = [turn for turn in protocol.turns if turn.position not in transcript]
     total = len(protocol.turns)
     if not left:
         return f"All {total} messages are there."
     now = [turn for turn in left if turn.round == left[0].round]
-    names = ["this site" if turn.site == site else protocol.plan.members[turn.site].name
+    names = ["this site" if turn.site == site else protocol.plan.study.members[turn.site].name
              for turn in now]
     return (f"{total - len(left)} of {total} messages are there. Round {left[0].round + 1} of "
-            f"{protocol.n_rounds}, {protocol.label(left[0])}: waiting for {_listed(names)}.")
+            f"{protocol.n_rounds}, {protocol.label(left[0])}: waiting for {conjunction(names)}.")
 
 
 def sent(protocol: Protocol, turn: Turn) -> str:
-    """That a message has left.
-
-    Parameters
-    ----------
-    protocol : Protocol
-        Of the plan.
-    turn : Turn
-        Which message.
-    """
+    """Say that a message has left."""
     return (f"Sent message {turn.position + 1} of {len(protocol.turns)}: {protocol.label(turn)}, "
-            f"{turn.noise.size} {'masked' if protocol.plan.shares else 'noised'} numbers.")
+            f"{turn.noise.size} {'masked' if protocol.plan.study.shares else 'noised'} numbers.")
 
 
 def messages_table(protocol: Protocol, transcript: Mapping[int, Whole]) -> dict[str, list[Any]]:
-    """What everybody saw: a row for each message.
-
-    Parameters
-    ----------
-    protocol : Protocol
-        Of the plan.
-    transcript : mapping of int to tuple of int
-        What is there, by position.
-
-    Returns
-    -------
-    dict of str to list
-        Columns by their title.
-    """
+    """List what everybody saw, a row for each message: columns by their title."""
     turns = [turn for turn in protocol.turns if turn.position in transcript]
     return {"message": [turn.position + 1 for turn in turns],
             "round": [turn.round + 1 for turn in turns],
-            "from": [protocol.plan.members[turn.site].name for turn in turns],
+            "from": [protocol.plan.study.members[turn.site].name for turn in turns],
             "what": [protocol.label(turn) for turn in turns],
             "numbers": [turn.noise.size for turn in turns],
             **({"masked: uniform": [_first_masked(transcript[turn.position]) for turn in turns]}
-               if protocol.plan.shares else
+               if protocol.plan.study.shares else
                {"in units of their noise": [_first(transcript[turn.position],
                                                    turn) for turn in turns]})}
 
 
-def budgets_table(plan: SitePlan) -> dict[str, list[Any]]:
-    """What each site's people are charged, and what an attacker gains.
-
-    Parameters
-    ----------
-    plan : SitePlan
-        What all agreed on.
-    """
-    costs = [plan.cost(site).certified for site in range(len(plan.members))]
-    return {"site": [member.name for member in plan.members],
-            plan.facts.people: [member.people for member in plan.members],
+def budgets_table(study: SiteStudy) -> dict[str, list[Any]]:
+    """List what each site’s people are charged, and what an attacker gains."""
+    costs = [study.cost(site).certified for site in range(len(study.members))]
+    return {"site": [member.name for member in study.members],
+            study.facts.people: [member.people for member in study.members],
             "ε": [cost.epsilon for cost in costs],
             "δ": [small(cost.delta) if cost.delta else "0" for cost in costs],
             "attacker’s accuracy": [
-                f"{100 * risk.of_ledger(plan.certified_spends(site)).right:.1f} %"
-                for site in range(len(plan.members))]}
+                f"{100 * risk.of_ledger(study.certified_spends(site)).right:.1f} %"
+                for site in range(len(study.members))]}
 
 
 def _first(whole: Whole, turn: Turn) -> str:
-    """The first numbers of a message."""
+    """Show the first numbers of a message."""
     numbers = [f"{value * 2.0**-turn.noise.bits:.3g}" for value in whole[:4]]
     return ", ".join(numbers) + ", …" * (len(whole) > 4)
 
 
 def _first_masked(whole: Whole) -> str:
-    """The first numbers of a masked message, as they travel."""
+    """Show the first numbers of a masked message, as they travel."""
     return ", ".join(f"{number % 2**64:016x}" for number in whole[:2]) + ", …" * (len(whole) > 2)
 
 
-def _listed(names: Sequence[str]) -> str:
-    """Names in a row.
-
-    >>> _listed(["north", "south", "east"])
-    'north, south and east'
-    """
-    return " and ".join(filter(None, [", ".join(names[:-1]), names[-1]]))
-
-
-def commands(plan: SitePlan) -> str:
-    """What each site installs and types, and the centre.
-
-    Parameters
-    ----------
-    plan : SitePlan
-        What all are to agree on.
-    """
-    has_key_pairs = plan.scheme == "ed25519"
-    extra = '".[sites]"' if has_key_pairs else "."
-    lines = ["# at each site, once", f"pip install {extra}"]
-    for member in plan.members:
-        key = f"{member.name}.key" if has_key_pairs else "shared.key"
-        common = (f"python -m engine site FILE.csv --plan plan.json --name {member.name} "
-                  f"--through FOLDER --key {key}")
-        lines += ["", f"# {member.name}: look, compare the fingerprint, then sign off", common,
-                  f"{common} --sign-off {plan.fingerprint}"]
-    key = "" if has_key_pairs else " --key shared.key"
-    return "\n".join([*lines, "", "# the centre: anybody with the plan",
-                      f"python -m engine centre --plan plan.json --through FOLDER{key} "
-                      "--out release"])
+def commands(study: SiteStudy) -> str:
+    """List what each site installs and types, and the centre."""
+    names = [member.name for member in study.members]
+    is_shared = study.scheme is Scheme.HMAC
+    lines = ["# everybody, once", f"pip install {'.' if is_shared else EXTRA}"]
+    if is_shared:
+        lines += ["# one of them; give the file to all in a way that nobody else can read",
+                  "python -m engine site-key shared --shared"]
+    for name in names:
+        own = f"--name {name} --key {'shared' if is_shared else name}.key"
+        keys = [] if is_shared else [
+            f"python -m engine site-key {name}", "# its partners, each compared by telephone",
+            *(f"python -m engine partners add {other} KEY" for other in names if other != name)]
+        lines += ["", f"# {name}", *keys,
+                  f"python -m engine offer study.json {own} --through FOLDER",
+                  "# when the plan is there: look, then sign off with its first words",
+                  f"python -m engine sign-off plan.json {own} --through FOLDER",
+                  f"python -m engine sign-off plan.json {own} --through FOLDER --words WORDS",
+                  f"python -m engine site FILE.csv {own} --through FOLDER"]
+    offers = " ".join(f"FOLDER/offer-{name}.json" for name in names)
+    ring = "--key shared.key" if is_shared else "--partners partners.json"
+    return "\n".join([*lines, "", "# anybody, when all offers are there",
+                      f"python -m engine plan-sites study.json {offers}", "",
+                      "# the centre: anybody with the plan and the keys",
+                      f"python -m engine centre --through FOLDER {ring} --out release"])

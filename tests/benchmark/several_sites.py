@@ -2,12 +2,11 @@
 
     .venv/bin/python -m tests.benchmark.several_sites [--record]
 
-`--record` writes the table into docs/benchmarks.md. Sums need the library of the extra `sites`.
+`--record` writes the table into docs/benchmarks.md. Needs the library of the extra `sites`.
 """
 
 from __future__ import annotations
 
-import hashlib
 import sys
 import time
 from collections.abc import Callable
@@ -20,19 +19,20 @@ import numpy as np
 
 from engine.release import certified
 from engine.release.ledger import Ledger
-from engine.sites import centre, messages, pads, studies
+from engine.sites import agreement, centre, drafts
+from engine.sites.agreement import Party, SignedPlan
+from engine.sites.centre import SiteRun
 from engine.sites.folder import Folder
 from engine.sites.plan import SitePlan
-from engine.sites.protocol import Protocol
-from engine.sites.signing import Key, Scheme
+from engine.sites.secret_store import SecretStore
+from engine.sites.signing import Keyring, Scheme, new_key
 from engine.sites.site import Site, source_of
-from engine.uploads.bounded import read_table
+from engine.sites.study import SiteStudy
 from tests.benchmark.record import DOCUMENT, SITES_HEADING, with_sites
 from tests.site_runs import CURVES, curves_csv
 
 SITES, PEOPLE, EPSILON = (3, 20, 100), 50, 1.0
 _LOOKS = 5  # at the simulated run, of which the fastest counts
-_SECRET = bytes(range(32))
 T = TypeVar("T")
 
 
@@ -80,13 +80,15 @@ def measured(n_sites: int, is_summed: bool, folder: Path) -> Run:
     folder : Path
         For messages and ledgers.
     """
-    keys = [Key(Scheme.HMAC, _SECRET, hashlib.sha256(b"%d" % k).digest()) for k in range(n_sites)]
-    plan, planning = timed(lambda: planned(n_sites, keys if is_summed else []))
-    there, shelf = Folder(folder, plan), folder / "ledgers"
+    shelf = folder / "ledgers"
     shelf.mkdir()
-    sites = [Site(plan, k, source_of(plan, k, read_table(curves_csv(k, PEOPLE).encode())),
-                  keys[k], Ledger(shelf / f"{k}.sqlite3")) for k in range(n_sites)]
-    turns, busy = Protocol(plan).turns, np.zeros(n_sites)
+    parties, planning = timed(lambda: agreed(n_sites, is_summed, shelf))
+    plan, ring, there = parties[0].plan, parties[0].ring, Folder(folder)
+    sign_offs = tuple(party.sign_off(plan.words[0]) for party in parties)
+    sites = [Site(SignedPlan(party, sign_offs), source_of(
+        plan.study, k, curves_csv(k, PEOPLE).encode()), Ledger(shelf / f"{k}.sqlite3"))
+        for k, party in enumerate(parties)]
+    turns, busy = sites[0].protocol.turns, np.zeros(n_sites)
     while len(there.received()) < len(turns):
         for place, site in enumerate(sites):
             answers, seconds = timed(lambda site=site: site.answers(there.received()))
@@ -96,38 +98,42 @@ def measured(n_sites: int, is_summed: bool, folder: Path) -> Run:
     files = [path for path in folder.iterdir() if path.is_file()]
 
     def release() -> None:
-        protocol = Protocol(plan)
-        centre.released(protocol, messages.checked(protocol, there.received(), keys[0]))
+        run = SiteRun(plan, sign_offs, tuple(there.received()))
+        centre.released(run, run.checked(ring))
 
-    return Run("shares" if is_summed else "own", n_sites, Protocol(plan).n_rounds, len(turns),
+    return Run("shares" if is_summed else "own", n_sites, sites[0].protocol.n_rounds, len(turns),
                sum(path.stat().st_size for path in files), planning, float(np.median(busy)),
                timed(release)[1], simulated(plan, sites))
 
 
-def planned(n_sites: int, keys: list[Key]) -> SitePlan:
-    """The plan of so many sites; with keys for pads where sums are read."""
-    public = Key(Scheme.HMAC, _SECRET).public
-    study = {"version": 1, "name": "growth", "data": CURVES,
-             "mechanism": {"key": "adaptive_mean", "parameters": {}},
-             "authentication": Scheme.HMAC.value, "sites": [
-                 {"name": studies.site_name(f"site {k}"), "people": PEOPLE, "epsilon": EPSILON,
-                  "delta": 1e-6, "key": public,
-                  **({"pads": pads.public_half(keys[k].pads)} if keys else {})}
-                 for k in range(n_sites)]}
-    if keys:
-        study["sums"] = {"honest": n_sites - 1}
-    return SitePlan.planned(study)
+def agreed(n_sites: int, is_summed: bool, shelf: Path) -> list[Party]:
+    """The parties of a plan of so many sites, who all know each other's keys."""
+    study = SiteStudy.of({
+        "version": 1, "name": "growth", "data": CURVES,
+        "mechanism": {"key": "adaptive_mean", "parameters": {}},
+        **({"sums": {"honest": n_sites - 1}} if is_summed else {}), "sites": [
+            {"name": drafts.site_name(f"site {k}"), "people": PEOPLE, "epsilon": EPSILON,
+             "delta": 1e-6} for k in range(n_sites)]})
+    names = [member.name for member in study.members]
+    keys = [new_key(Scheme.ED25519) for _ in names]
+    ring = Keyring({name: key.public for name, key in zip(names, keys, strict=True)})
+    stores = [SecretStore(shelf / f"{k}.offers") for k in range(n_sites)]
+    plan = SitePlan.of(study, [
+        agreement.offered(study, name, key, store)
+        for name, key, store in zip(names, keys, stores, strict=True)])
+    return [Party(plan, k, key, ring, store)
+            for k, (key, store) in enumerate(zip(keys, stores, strict=True))]
 
 
 def simulated(plan: SitePlan, sites: list[Site]) -> float:
     """Processor seconds of the same release in one process, from the same curves."""
-    data = plan.stand_in
+    data = plan.study.stand_in
     for place, site in enumerate(sites):
         data = data.with_site(place, certified.publishable_data(site.source))
-    budgets = tuple(member.budget for member in plan.members)
-    if plan.shares is not None:
+    budgets = tuple(member.budget for member in plan.study.members)
+    if plan.study.shares is not None:
         data, budgets = data.pooled(), budgets[:1]
-    return min(timed(lambda: plan.mechanism.release(data, budgets, np.random.default_rng(1)))[1]
+    return min(timed(lambda: plan.study.mechanism.release(data, budgets, np.random.default_rng(1)))[1]
                for _ in range(_LOOKS))
 
 

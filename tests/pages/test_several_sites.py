@@ -1,6 +1,6 @@
 """Publish for several sites: the plan from the table, the folder as messages come, a finished run."""
 
-import secrets
+import json
 
 import pytest
 
@@ -8,16 +8,18 @@ from engine.core.types import Budget
 from engine.mechanisms.adaptive_mean import AdaptiveMean
 from engine.noise.shares import Shares
 from engine.release import ledger
-from engine.sites import centre, messages
+from engine.sites import centre, partners
+from engine.sites.drafts import SiteEntry, study, usual_reading
 from engine.sites.folder import Folder
-from engine.sites.plan import SitePlan
-from engine.sites.signing import Scheme
-from engine.sites.studies import SiteEntry, study, usual_reading
+from engine.sites.study import SiteStudy
 from engine.sources.sparse_curves import SparseCurves
 from pages.shared.server import visitors
+from tests import site_runs
 from tests.pages.opening import visit
 from tests.pages.reading import words
-from tests.site_runs import KEY, opened, planned, protocol, read, run
+from tests.site_runs import KEY, RING, opened, run, run_of
+
+CHEAP = dict(key="noisy_gradient_mean", parameters={"n_iterations": 2}, people=(40, 30))
 
 
 @pytest.fixture(autouse=True)
@@ -28,16 +30,27 @@ def _own_machine(tmp_path, monkeypatch):
 
 @pytest.fixture(scope="module")
 def finished(tmp_path_factory):
-    """A plan, its folder with all messages, and its transcript."""
-    folder = tmp_path_factory.mktemp("run")
-    plan = planned(key="noisy_gradient_mean", parameters={"n_iterations": 2}, people=(40, 30))
-    (folder / "plan.json").write_bytes(plan.to_bytes())
-    wire = run(opened(plan, folder))
-    there = Folder(folder, plan)
-    turns = protocol(plan).turns
-    for turn in turns:
-        there.send(turn, wire[turn.position])
-    return plan, folder, wire
+    """The sites of a finished run, and their messages."""
+    sites = opened(site_runs.study(**CHEAP), tmp_path_factory.mktemp("run"))
+    return sites, run(sites)
+
+
+@pytest.fixture
+def through(finished, tmp_path):
+    """A folder with all offers and sign-offs, beside the study."""
+    sites, _ = finished
+    (tmp_path / "study.json").write_text(json.dumps(site_runs.study(**CHEAP)))
+    (tmp_path / "through").mkdir()
+    there = Folder(tmp_path / "through")
+    for statement in (*sites[0].agreement.plan.offers, *sites[0].agreement.sign_offs):
+        there.say(statement)
+    return there
+
+
+def followed(folder, study_file):
+    at = part(several_sites(), "follow")
+    at.text_input(key="follow_study").set_value(str(study_file))
+    return at.text_input(key="follow_folder").set_value(str(folder)).run()
 
 
 def part(at, which):
@@ -58,28 +71,27 @@ def several_sites():
     return at
 
 
-def test_the_plan_of_the_table_is_one_that_sites_can_sign_off():
+def test_the_study_of_the_table_is_one_that_sites_can_make_offers_for():
     at = several_sites()
-    assert "A plan needs a key" in words(at)
-    at.text_input(key="plan_shared").set_value(KEY.public).run()
     assert not at.exception, at.exception
-    assert "Fingerprint of the plan" in words(at)
     code = at.code[-1].value
-    assert "python -m engine centre" in code and "--sign-off" in code
+    for command in ("partners add", "offer study.json", "plan-sites", "sign-off plan.json",
+                    "engine centre", "site-key"):
+        assert command in code
+    at.toggle(key="plan_shared").set_value(True).run()
+    assert not at.exception and "partners add" not in at.code[-1].value
 
 
-def test_the_plan_of_masked_sums_asks_for_keys_and_pads_and_relies_on_all_sites_but_one():
+def test_the_study_of_masked_sums_relies_on_all_sites_but_one():
     at = visit("release", "open-real_sites")
     at.toggle(key="plan_sums").set_value(True).run()
-    assert not at.exception and "its key and its pads" in words(at)
-    assert "Shared secret" not in " ".join(part.label for part in at.text_input)
+    assert not at.exception and not [t for t in at.toggle if t.key == "plan_shared"]
     n = len(at.session_state.settings.sites) or 3
     source = SparseCurves()
-    entries = [SiteEntry(f"s{k}", 40, Budget(1.0, 1e-6), secrets.token_hex(32),
-                         secrets.token_hex(32)) for k in range(n)]
-    plan = SitePlan.planned(study(source, AdaptiveMean(), entries, "summed", Scheme.ED25519,
-                                  usual_reading(source.facts, "a chart", 5), n - 1))
-    assert plan.shares == Shares(n, n - 1)
+    entries = [SiteEntry(f"s{k}", 40, Budget(1.0, 1e-6)) for k in range(n)]
+    stated = study(source, AdaptiveMean(), entries, "summed",
+                   reading=usual_reading(source.facts, "a chart", 5), honest=n - 1)
+    assert SiteStudy.of(stated).shares == Shares(n, n - 1)
 
 
 def test_masked_sums_are_refused_where_messages_are_no_sums():
@@ -88,16 +100,27 @@ def test_masked_sums_are_refused_where_messages_are_no_sums():
     assert not at.exception and "not known to be a sum" in at.error[0].value
 
 
-def test_a_folder_is_followed_as_messages_come(finished, tmp_path):
-    plan, folder, wire = finished
-    (tmp_path / "plan.json").write_bytes(plan.to_bytes())
-    there = Folder(tmp_path, plan)
-    at = part(several_sites(), "follow")
-    at.text_input(key="follow_plan").set_value(str(tmp_path / "plan.json"))
-    at.text_input(key="follow_folder").set_value(str(tmp_path)).run()
-    turns = protocol(plan).turns
+def test_offers_and_sign_offs_are_a_checklist(finished, through, tmp_path):
+    (through.path / "sign-off-south.json").rename(tmp_path / "later.json")
+    at = followed(through.path, tmp_path / "study.json")
+    assert not at.exception
+    listed = at.dataframe[0].value
+    assert list(listed.iloc[:, 0]) == ["north", "south"]
+    assert list(listed.iloc[:, 1]) == ["✓", "✓"]
+    assert list(listed.iloc[:, 2]) == ["✓", "waited for"]
+    assert "Words of the plan" in words(at)
+    (through.path / "offer-south.json").rename(tmp_path / "offer.json")
+    at.run()
+    assert list(at.dataframe[0].value.iloc[:, 1]) == ["✓", "waited for"]
+    assert "when all offers are there" in words(at)
+
+
+def test_a_folder_is_followed_as_messages_come(finished, through, tmp_path):
+    sites, wire = finished
+    at = followed(through.path, tmp_path / "study.json")
+    turns = sites[0].protocol.turns
     for n in (0, 1):
-        there.send(turns[n], wire[n])
+        through.send(turns[n], wire[n])
     at.run()
     assert not at.exception
     assert "Signatures are not checked" in spoken(at)
@@ -105,26 +128,44 @@ def test_a_folder_is_followed_as_messages_come(finished, tmp_path):
     at.text_input(key="follow_secret").set_value(KEY.to_text()).run()
     assert "Signatures are not checked" not in spoken(at)
     for n in (2, 3):
-        there.send(turns[n], wire[n])
+        through.send(turns[n], wire[n])
     at.run()
     assert "Released: growth" in spoken(at)
 
 
-def test_what_is_in_the_folder_is_refused_in_words_where_it_is_wrong(finished, tmp_path):
-    plan, folder, wire = finished
-    name = sorted(path.name for path in folder.glob("0*.json"))[0]
-    (tmp_path / "plan.json").write_bytes(plan.to_bytes())
-    (tmp_path / name.replace("0001-north", "0002-south")).write_bytes((folder / name).read_bytes())
-    at = part(several_sites(), "follow")
-    at.text_input(key="follow_plan").set_value(str(tmp_path / "plan.json"))
-    at.text_input(key="follow_folder").set_value(str(tmp_path)).run()
+def test_what_is_in_the_folder_is_refused_in_words_where_it_is_wrong(finished, through, tmp_path):
+    sites, wire = finished
+    through.send(sites[0].protocol.turns[0], wire[0])
+    (path,) = through.path.glob("0*.json")
+    path.rename(path.with_name(path.name.replace("0001-north", "0002-south")))
+    at = followed(through.path, tmp_path / "study.json")
     assert any("was renamed" in error.value for error in at.error)
 
 
+def test_an_address_book_checks_what_keys_of_one_s_own_have_signed(tmp_path, monkeypatch):
+    site_runs.with_library(monkeypatch)
+    stated = site_runs.summed(reading=site_runs.EVENTS, key="noisy_counts", epsilon=2.0)
+    sites = opened(stated, tmp_path)
+    (tmp_path / "study.json").write_text(json.dumps(stated))
+    (tmp_path / "through").mkdir()
+    there = Folder(tmp_path / "through")
+    for statement in (*sites[0].agreement.plan.offers, *sites[0].agreement.sign_offs):
+        there.say(statement)
+    at = followed(there.path, tmp_path / "study.json")
+    assert "that needs the address book" in spoken(at)
+    keys = dict(site_runs.book().keys)
+    (tmp_path / "partners.json").write_text(partners.to_text(keys))
+    at.text_input(key="follow_partners").set_value(str(tmp_path / "partners.json")).run()
+    assert not at.exception and not at.error and "needs the address book" not in spoken(at)
+    (tmp_path / "partners.json").write_text(partners.to_text({**keys, "east": "0" * 64}))
+    at.run()
+    assert any("offer of east is not signed by the key" in error.value for error in at.error)
+
+
 def test_a_finished_run_is_opened_from_its_transcript(finished):
-    plan, _, wire = finished
-    made = centre.released(protocol(plan), messages.checked(protocol(plan), read(wire), KEY))
-    files = centre.all_files(protocol(plan), made, read(wire))
+    sites, wire = finished
+    heard = run_of(sites, wire)
+    files = centre.all_files(heard, centre.released(heard, heard.checked(RING)))
     at = part(several_sites(), "open")
     at.file_uploader(key="open_run").upload("transcript.json", files["transcript.json"],
                                             "application/json").run()

@@ -8,6 +8,7 @@ import os
 import shutil
 import signal
 import socket
+import sqlite3
 import subprocess
 import sys
 from pathlib import Path
@@ -15,8 +16,8 @@ from pathlib import Path
 import pytest
 
 from engine.release.ledger import Ledger
-from engine.sites import centre, messages
-from tests.site_runs import KEY, files_of, planned
+from engine.sites import centre
+from tests.site_runs import KEY, RING, agreed, files_of, study
 from tests.waiting import PATIENCE, until
 
 pytestmark = pytest.mark.slow
@@ -31,17 +32,19 @@ def network(tmp_path):
 def parties(folder, people):
     """A folder for each client with its file, key and settings; the plan; and the environment."""
     pytest.importorskip("nvflare")
-    plan = planned(key="noisy_gradient_mean", parameters={"n_iterations": 2}, people=people)
+    parties, _ = agreed(study(key="noisy_gradient_mean", parameters={"n_iterations": 2},
+                              people=people), folder)
+    plan = parties[0].plan
     shared = {"plan": "../plan.json", "key": "../all.key"}
     (folder / "plan.json").write_bytes(plan.to_bytes())
     (folder / "all.key").write_text(KEY.to_text())
-    for text, member in zip(files_of(plan), plan.members, strict=True):
-        place = folder / member.name
+    for text, party in zip(files_of(plan.study), parties, strict=True):
+        place = folder / party.name
         place.mkdir()
+        party.store.path.rename(place / "ledger.sqlite3.offers")
         (place / "heights.csv").write_text(text)
         (place / "site.json").write_text(json.dumps({
-            **shared, "name": member.name, "file": "heights.csv", "ledger": "ledger.sqlite3",
-            "sign_off": plan.fingerprint}))
+            **shared, "name": party.name, "file": "heights.csv", "ledger": "ledger.sqlite3"}))
     (folder / "centre").mkdir()
     (folder / "centre" / "centre.json").write_text(json.dumps({**shared, "out": "release"}))
     (folder / "workspace" / "local").mkdir(parents=True)
@@ -73,12 +76,12 @@ def simulated(folder, environment):
 def check(plan, folder, n_messages):
     """The release follows from the transcript to the last bit, and every ledger was charged once."""
     release = folder / "centre" / "release"
-    protocol, received = centre.from_transcript((release / "transcript.json").read_text())
-    heard = messages.checked(protocol, received, KEY)
-    assert protocol.plan.digest == plan.digest and len(heard) == n_messages
-    again = centre.all_files(protocol, centre.released(protocol, heard), received)
+    run = centre.from_transcript((release / "transcript.json").read_text())
+    heard = run.checked(RING)
+    assert run.plan.digest == plan.digest and len(heard) == n_messages
+    again = centre.all_files(run, centre.released(run, heard))
     assert {path.name: path.read_bytes() for path in release.iterdir()} == again
-    for member in plan.members:
+    for member in plan.study.members:
         book = Ledger(folder / member.name / "ledger.sqlite3")
         with book.log.reading() as log:
             kinds = [sealed.entry["kind"] for sealed in log.entries]
@@ -94,12 +97,12 @@ def test_the_job_makes_the_release_and_charges_every_ledger_once(network):
 
 
 def test_a_site_that_did_not_sign_off_this_plan_answers_nothing(network):
-    plan, folder, environment = network
-    path = folder / "south" / "site.json"
-    path.write_text(path.read_text().replace(plan.fingerprint, "0" * 12))
+    _, folder, environment = network
+    with sqlite3.connect(folder / "south" / "ledger.sqlite3.offers") as kept:
+        kept.execute("UPDATE offers SET sign_off = X''")
     simulated(folder, environment)
     assert not (folder / "centre" / "release").exists()
-    assert not (folder / "south" / "ledger.sqlite3").exists()
+    assert not any((folder / name / "ledger.sqlite3").exists() for name in ("north", "south"))
 
 
 def test_a_hospital_that_did_not_allow_the_program_runs_nothing(network):
@@ -132,7 +135,7 @@ def started(place, role, name, environment):
 def test_a_server_and_three_clients_with_mutual_tls_make_the_release(tmp_path, monkeypatch):
     """Each is a process; they know each other by certificates, and meet on the loopback interface."""
     plan, folder, environment = parties(tmp_path, (40, 30, 50))
-    names = [member.name for member in plan.members]
+    names = [member.name for member in plan.study.members]
     subprocess.run([sys.executable, "-m", "nvflare.cli", "poc", "prepare", "-c", *names],
                    env=environment, check=True, capture_output=True)
     kits, port = folder / "poc" / "example_project" / "prod_00", free_port()

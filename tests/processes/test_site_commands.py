@@ -13,14 +13,30 @@ from pathlib import Path
 import pytest
 
 from engine import __main__, handbook
-from engine.sites import centre, messages
+from engine.sites import centre
 from engine.sites.folder import Folder
-from engine.sites.plan import SitePlan
+from engine.sites.protocol import Protocol
 from engine.sites.signing import key_of
-from tests.site_runs import KEY, NAMES, curves_csv, files_of, opened, planned, read, run
+from tests.site_runs import (
+    KEY,
+    NAMES,
+    RING,
+    agreed,
+    curves_csv,
+    files_of,
+    opened,
+    read,
+    run,
+    run_of,
+    study,
+    with_library,
+)
 from tests.waiting import PATIENCE, until
 
-FINGERPRINT = re.compile(r"--sign-off ([0-9a-f]{12})")
+WORDS = re.compile(r"same at all sites:\s+([a-z-]{23})")
+KEY_LINE = re.compile(r"partners add (\w+) ([0-9a-f]{64})")
+SPOKEN = re.compile(r"[a-z]{5}(?:-[a-z]{5}){7}")
+CHEAP = dict(key="noisy_gradient_mean", parameters={"n_iterations": 2}, people=(40, 30))
 USERS = dict(zip((*NAMES, "centre"), range(64101, 64105), strict=True))  # of nobody else
 
 
@@ -28,11 +44,15 @@ USERS = dict(zip((*NAMES, "centre"), range(64101, 64105), strict=True))  # of no
 def warm(tmp_path_factory):
     """Everything is loaded before a process is forked: it may become a user who cannot read it."""
     assert "".encode("utf-8-sig")
-    plan = planned(key="noisy_gradient_mean", parameters={"n_iterations": 2}, people=(40, 30))
-    sites = opened(plan, tmp_path_factory.mktemp("warm"))
-    wire = read(run(sites))
-    release = sites[0].finished(wire)
-    centre.all_files(sites[0].protocol, release, wire)
+    sites = opened(study(**CHEAP), tmp_path_factory.mktemp("warm"))
+    wire = run(sites)
+    release = sites[0].finished(read(wire))
+    centre.all_files(run_of(sites, wire), release)
+
+
+@pytest.fixture(autouse=True)
+def _library(monkeypatch):
+    with_library(monkeypatch)
 
 
 class Command:
@@ -88,25 +108,27 @@ def steps():
             for block in re.findall(r"```console\n(.*?)```", text, flags=re.DOTALL)]
 
 
-def study():
+def study_of_guide():
     text = handbook.chapter("real_sites").text
     return re.search(r"```json\n(.*?)```", text, flags=re.DOTALL)[1]
 
 
-def words_of(line, fingerprint=""):
-    words = shlex.split(line.replace("FINGERPRINT", fingerprint))
+def words_of(line, **filled):
+    for name, text in filled.items():
+        line = re.sub(rf"\b{name}\b", text, line)
+    words = shlex.split(line)
     assert words[:3] == ["python", "-m", "engine"]
     return words[3:]
 
 
 def folders(tmp_path):
     """A folder for each party, with its file; and one that all share."""
-    people = {site["name"]: site["people"] for site in json.loads(study())["sites"]}
+    people = {site["name"]: site["people"] for site in json.loads(study_of_guide())["sites"]}
     for k, name in enumerate((*NAMES, "centre")):
         (tmp_path / name).mkdir()
         if name in people:
             (tmp_path / name / "heights.csv").write_text(curves_csv(k, people[name]))
-    (tmp_path / "north" / "study.json").write_text(study())
+            (tmp_path / name / "study.json").write_text(study_of_guide())
     (tmp_path / "through").mkdir()
     return {name: tmp_path / name for name in (*NAMES, "centre")}
 
@@ -114,26 +136,30 @@ def folders(tmp_path):
 def followed(places, users=None):
     """The chapter from its first command to its last; what was said, by command."""
     users = users or {}
-    before, sign_off, at_once = steps()
-    for who, line in before:
-        command = Command(places[who], words_of(line), users.get(who))
-        assert command.code() == 0, command.said()
+
+    def all_of(block, code=0, **filled):
+        said = []
+        for who, line in block:
+            command = Command(places[who], words_of(line, **filled), users.get(who))
+            assert command.code() == code, command.said()
+            said.append(command.said())
+        return said
+    enrolment, books, offers, planning, looks, consents, at_once = steps()
+    printed = "".join(all_of(enrolment))
+    keys = {f"KEY_OF_{name.upper()}": key for name, key in KEY_LINE.findall(printed)}
+    compared = SPOKEN.findall("".join(all_of(books, **keys)))
+    assert set(compared) == set(SPOKEN.findall(printed)) and len(set(compared)) == 3
+    all_of(offers)
+    all_of(planning)
     for name in ("south", "east", "centre"):  # what North gives to the others
-        for file in ("plan.json", "hospitals.key"):
-            copy = places[name] / file
-            copy.write_bytes((places["north"] / file).read_bytes())
-            if users:
-                os.chown(copy, users[name], users[name])
-    # its noise is worked out once, and not again in every process
-    assert len(SitePlan.read((places["north"] / "plan.json").read_text()).members) == 3
-    shown = []
-    for who, line in sign_off:
-        command = Command(places[who], words_of(line), users.get(who))
-        assert command.code() == 2, command.said()
-        shown.append(command.said())
-    (fingerprint,) = {FINGERPRINT.search(text)[1] for text in shown}
-    running = [Command(places[who], words_of(line, fingerprint), users.get(who))
-               for who, line in at_once]
+        copy = places[name] / "plan.json"
+        copy.write_bytes((places["north"] / "plan.json").read_bytes())
+        if users:
+            os.chown(copy, users[name], users[name])
+    shown = all_of(looks, 2)
+    (words,) = {WORDS.search(text)[1] for text in shown}
+    all_of(consents, WORDS=words)
+    running = [Command(places[who], words_of(line), users.get(who)) for who, line in at_once]
     for command in running:
         assert command.code() == 0, command.said()
     return shown, [command.said() for command in running]
@@ -143,7 +169,7 @@ def test_the_chapter_of_the_guide_can_be_followed_word_for_word(tmp_path):
     places = folders(tmp_path)
     shown, said = followed(places)
     assert "You are east" in shown[2] and "charged ε = 0.5" in shown[2]
-    assert "No row was read" in shown[2]
+    assert "Nothing was signed" in shown[2]
     assert all("All 12 messages are there." in text for text in said)
     written = {path.name for path in (places["centre"] / "release").iterdir()}
     assert written >= {"release.csv", "release.html", "transcript.json", "guarantee-north.json",
@@ -178,7 +204,8 @@ def test_hospitals_are_users_who_cannot_read_each_other_s_files(tmp_path):
     _, said = followed(places, USERS)
     assert all("All 12 messages are there." in text for text in said)
     spy = Command(places["north"], ["site", "../south/heights.csv", "--name", "north", "--through",
-                                    "../through"], USERS["north"])
+                                    "../through", "--key", "north.key", "--ledger", "ledger.sqlite3"],
+                  USERS["north"])
     assert spy.code() == 2
     spy = Command(places["north"], ["ledger", "verify", "--ledger", "../south/ledger.sqlite3"],
                   USERS["north"])
@@ -196,21 +223,21 @@ def test_hospitals_are_users_who_cannot_read_each_other_s_files(tmp_path):
 
 @pytest.fixture
 def parties(tmp_path):
-    """A plan of several rounds with files and keys, and the words of each party."""
-    plan = planned(key="noisy_gradient_mean", parameters={"n_iterations": 2}, people=(40, 30))
+    """A plan of several rounds that all signed off, with files and keys, and the words of each."""
+    signed, _ = agreed(study(**CHEAP), tmp_path)
+    plan = signed[0].plan
     (tmp_path / "through").mkdir()
-    for place, name in ((0, "north"), (1, "south")):
-        (tmp_path / f"{name}.csv").write_text(files_of(plan)[place])
+    for text, member in zip(files_of(plan.study), plan.study.members, strict=True):
+        (tmp_path / f"{member.name}.csv").write_text(text)
     (tmp_path / "plan.json").write_bytes(plan.to_bytes())
     (tmp_path / "all.key").write_text(KEY.to_text())
     words = {name: ["site", f"{name}.csv", "--name", name, "--through", "through", "--key", "all.key",
-                    "--sign-off", plan.fingerprint, "--ledger", f"{name}.sqlite3"]
-             for name in ("north", "south")}
+                    "--ledger", f"{name}.sqlite3"] for name in ("north", "south")}
     return plan, tmp_path, {**words, "centre": ["centre", "--through", "through", "--key", "all.key"]}
 
 
 def sent(folder):
-    return {path.name: path.read_bytes() for path in (folder / "through").glob("*.json")}
+    return {path.name: path.read_bytes() for path in (folder / "through").glob("0*.json")}
 
 
 @pytest.mark.slow
@@ -234,8 +261,8 @@ def test_every_party_can_be_killed_at_every_message_and_goes_on(parties):
         verify = Command(folder, ["ledger", "verify", "--ledger", f"{name}.sqlite3"])
         assert verify.code() == 0 and f"ε = {epsilon}" in verify.said()
     text = (folder / "release" / "transcript.json").read_text()
-    protocol, received = centre.from_transcript(text)
-    assert len(messages.checked(protocol, received, KEY)) == 4 and protocol.plan.digest == plan.digest
+    heard = centre.from_transcript(text)
+    assert len(heard.checked(RING)) == 4 and heard.plan.digest == plan.digest
 
 
 @pytest.mark.slow
@@ -243,14 +270,47 @@ def test_with_once_a_site_does_what_it_can_and_ends(parties):
     _, folder, words = parties
     codes = [Command(folder, [*words[name], "--once"]).code()
              for name in ("north", "south", "north", "south", "centre", "north")]
-    assert codes == [1, 1, 0, 0, 0, 0]  # South draws its second as well: North’s first is there
+    # North waits for South’s sign-off; South, which has North’s, draws its first; North both.
+    assert codes == [1, 1, 1, 0, 0, 0]
+
+
+@pytest.mark.slow
+def test_a_site_waits_for_the_sign_offs_of_all_and_charges_nothing_before(parties):
+    _, folder, words = parties
+    alone = Command(folder, [*words["north"], "--once"])
+    assert alone.code() == 1 and "south has not signed off" in alone.said()
+    assert not (folder / "north.sqlite3").exists() and sent(folder) == {}
+
+
+def test_a_site_that_has_not_signed_off_reads_no_row(parties):
+    plan, folder, words = parties
+    (folder / "copy").mkdir()
+    command = Command(folder, [*words["north"], "--ledger", "copy/north.sqlite3"])
+    assert command.code() == 2 and "does not have the offer that north made" in command.said()
+    command = Command(folder, ["sign-off", "plan.json", *words["north"][2:], "--words", "no-words"])
+    assert command.code() == 2 and "not the first words" in command.said()
+
+
+def test_a_site_that_withdraws_says_from_which_round_on_and_never_draws_again(parties):
+    _, folder, words = parties
+    for name in ("south", "north"):
+        assert Command(folder, [*words[name], "--once"]).code() == 1
+    back = Command(folder, ["withdraw", "plan.json", *words["north"][2:]])
+    assert back.code() == 0 and "from round 2 of 2 on it never draws" in back.said(), back.said()
+    stated = json.loads((folder / "through" / "withdrawal-north.json").read_text())
+    assert stated["round"] == 1 and stated["kind"] == "withdrawal"
+    Command(folder, [*words["south"], "--once"]).code()
+    before = sent(folder)
+    ended = Command(folder, [*words["north"], "--once"])
+    assert ended.code() == 2 and "part in this study has ended" in ended.said(), ended.said()
+    assert sent(folder) == before
 
 
 def test_words_that_do_not_fit_are_refused_before_a_row_is_read(parties):
     _, folder, words = parties
     north = words["north"]
     for wrong, why in (
-            (["--sign-off", "0" * 12], "not the fingerprint"), (["--name", "west"], "no site 'west'"),
+            (["--plan", "north.csv"], "plan"), (["--name", "west"], "no site 'west'"),
             (["--through", "nowhere"], "no folder"), (["--key", "plan.json"], "no key")):
         command = Command(folder, [*north, *wrong])
         assert command.code() == 2 and why in command.said().replace("“", "'"), command.said()
@@ -263,7 +323,7 @@ def test_pipes_carry_the_same_messages_as_a_folder(parties):
     plan, folder, words = parties
     from engine.sites.pipes import Pipes
     ends = os.pipe(), os.pipe()
-    there = Folder(folder / "through", plan)
+    there = Folder(folder / "through")
     child = os.fork()
     if child == 0:
         os.dup2(ends[0][0], 0)
@@ -277,8 +337,12 @@ def test_pipes_carry_the_same_messages_as_a_folder(parties):
         os._exit(__main__.main(["-" if word == "through" else word for word in words["south"]]))
     os.close(ends[0][0]), os.close(ends[1][1])
     pipes = Pipes(os.fdopen(ends[1][0], "rb"), os.fdopen(ends[0][1], "wb"))
-    turns = SitePlan.read(plan.to_bytes().decode())
-    protocol = centre.Protocol(turns)
+    protocol = Protocol(plan)
+    assert pipes.wait(0)  # the sign-off of South
+    there.say(*pipes.sign_offs())
+    assert Command(folder, [*words["north"], "--once"]).code() == 1
+    for sign_off in there.sign_offs():
+        pipes.say(sign_off)
     for n_round in range(protocol.n_rounds):
         Command(folder, [*words["north"], "--once"]).code()
         assert pipes.wait(0)  # a line of South
@@ -300,22 +364,28 @@ def test_pipes_carry_the_same_messages_as_a_folder(parties):
 
 def test_a_file_that_is_not_whole_waits_and_a_renamed_one_is_refused(parties):
     plan, folder, words = parties
-    assert Command(folder, [*words["north"], "--once"]).code() == 1
-    (path,) = (folder / "through").glob("*.json")
-    there, content = Folder(folder / "through", plan), path.read_bytes()
+    assert [Command(folder, [*words[name], "--once"]).code() for name in ("south", "north")] == [1, 1]
+    (path,) = (folder / "through").glob("0*.json")
+    there, content = Folder(folder / "through"), path.read_bytes()
     path.write_bytes(content[:100])
     assert there.received() == [] and there.unfinished == [path.name]
     path.write_bytes(content)
     (folder / "through" / "notes.txt").write_text("of somebody else")
     assert len(there.received()) == 1
     path.rename(path.with_name(path.name.replace("0001-north", "0002-south")))
-    with pytest.raises(Exception, match=r"0002-south-.* holds another message than its name says"):
+    with pytest.raises(Exception, match=r"0002-south-.* holds something else than its name says"):
         there.received()
 
 
-def test_a_key_of_the_command_is_the_one_that_the_plan_names(tmp_path):
-    command = Command(tmp_path, ["site-key", "hospitals", "--shared"])
+def test_the_command_prints_the_public_half_of_the_key_that_it_writes_and_never_over_it(tmp_path):
+    command = Command(tmp_path, ["site-key", "north"])
     assert command.code() == 0
-    key = key_of((tmp_path / "hospitals.key").read_text())
-    assert f'"key": "{key.public}"' in command.said()
+    key = key_of((tmp_path / "north.key").read_text())
+    assert KEY_LINE.search(command.said())[2] == key.public
+    assert key.secret.hex() not in command.said()
+    assert Command(tmp_path, ["site-key", "hospitals", "--shared"]).code() == 0
+    shown = Command(tmp_path, ["partners", "add", "north", key.public])
+    assert shown.code() == 0 and SPOKEN.search(command.said())[0] in shown.said()
+    listed = Command(tmp_path, ["partners", "list"])
+    assert listed.code() == 0 and listed.said().startswith("north: ")
     assert Command(tmp_path, ["site-key", "hospitals", "--shared"]).code() == 2  # never over it

@@ -1,6 +1,7 @@
 """Sites that keep their files: the same release as in one process, drawn once, and nothing else told."""
 
 import json
+import sys
 from dataclasses import replace
 
 import numpy as np
@@ -12,19 +13,20 @@ from engine.release.books import Charge
 from engine.release.ledger import Ledger
 from engine.sites import centre, messages, words
 from engine.sites.messages import Message
-from engine.sites.plan import SitePlan
 from engine.sites.protocol import multiples
-from engine.sites.signing import Key, Scheme, key_of, new_key, write_key
+from engine.sites.secret_store import SecretStore
+from engine.sites.signing import Key, Keyring, Scheme, key_of, new_key, write_key
 from engine.sites.site import Site, new_order, ordered, source_of
-from engine.uploads.bounded import read_file
+from engine.sites.statements import signed_bytes
+from engine.sites.study import SiteStudy
 from tests.heavy import few
-from tests.ledgers import spent
 from tests.site_runs import (
     CURVES,
     EVENTS,
     FACTS,
     KEY,
     RECORDS,
+    RING,
     SINGLE,
     WITH_SEX,
     curves_csv,
@@ -34,8 +36,11 @@ from tests.site_runs import (
     protocol,
     read,
     run,
+    run_of,
     silence,
+    spent,
     study,
+    with_library,
 )
 
 AVERAGE = {"setting": "site_user"}
@@ -51,29 +56,37 @@ FITTING = [
     (SINGLE, "wavelet_global", {}), (SINGLE, "wavelet_adaptive", {}), (RECORDS, "iclp", {"task": "density"}), (RECORDS, "frl", {"task": "density"})]
 
 
+CHEAP = dict(key="noisy_gradient_mean", parameters={"n_iterations": 2}, people=(40, 30))
+
+
 @pytest.fixture(scope="module")
-def plan():
-    """The cheapest run that has several rounds."""
-    return planned(key="noisy_gradient_mean", parameters={"n_iterations": 2}, people=(40, 30))
+def checked():
+    """The cheapest study whose run has several rounds."""
+    return SiteStudy.of(study(**CHEAP))
 
 
 @pytest.fixture
-def sites(plan, tmp_path):
-    return opened(plan, tmp_path)
+def sites(checked, tmp_path):
+    return opened(checked, tmp_path)
+
+
+@pytest.fixture
+def plan(sites):
+    return sites[0].agreement.plan
 
 
 def again(site):
-    """The same site after its process was killed: nothing is left but its file and its ledger."""
-    return Site(site.plan, site.index, site.source, site.key, Ledger(site.ledger.path))
+    """The same site after its process was killed: nothing is left but its files and its ledger."""
+    return Site(site.agreement, site.source, Ledger(site.ledger.path))
 
 
 def all_records(sites):
     """The data of all sites in one place, each in the order that it has drawn."""
-    data = sites[0].plan.stand_in
+    data = sites[0].study.stand_in
     for site in sites:
-        order = partial.stored(site.ledger, site.receipt)[len(site.protocol.turns)]
+        order = site.charge.stored()[len(site.protocol.turns)]
         own = ordered(certified.publishable_data(site.source), order)
-        data = data.with_site(site.index, own)
+        data = data.with_site(site.party.index, own)
     return data
 
 
@@ -84,41 +97,49 @@ def all_records(sites):
 def test_a_run_of_sites_is_the_run_in_one_process_to_the_last_bit(
         reading, key, parameters, tmp_path, monkeypatch):
     """Without noise all messages are those of one process that has all the records."""
-    plan = planned(reading=reading, key=key, parameters=parameters)
     silence(monkeypatch)
-    sites = opened(plan, tmp_path)
+    sites = opened(study(reading=reading, key=key, parameters=parameters), tmp_path)
+    plan = sites[0].agreement.plan
     wire = run(sites)
     data, cost = all_records(sites), plan.release.cost
-    estimate, sent = certified.hardened(data, plan.mechanism, cost)
-    heard = messages.checked(protocol(plan), read(wire), KEY)
+    estimate, sent = certified.hardened(data, plan.study.mechanism, cost)
+    heard = messages.checked(protocol(plan), read(wire), RING)
     told = protocol(plan).messages(heard)
     assert set(told) == set(sent)
     assert all((told[name] == sent[name]).all() for name in sent)
-    replayed = certified.replayed(plan.stand_in, plan.mechanism, cost, told)
+    replayed = certified.replayed(plan.study.stand_in, plan.study.mechanism, cost, told)
     assert np.asarray(replayed.coefficients == estimate.coefficients).all()
 
 
 @pytest.mark.parametrize(("reading", "key", "parameters"), few(FITTING[1:], 1), ids=str)
 def test_with_all_messages_heard_the_release_does_not_depend_on_any_record(
         reading, key, parameters, tmp_path):
-    plan = planned(reading=reading, key=key, parameters=parameters)
-    sites = opened(plan, tmp_path)
-    told = protocol(plan).messages(messages.checked(protocol(plan), read(run(sites)), KEY))
-    one, other = (certified.replayed(data, plan.mechanism, plan.release.cost, told)
-                  for data in (plan.stand_in, all_records(sites)))
+    sites = opened(study(reading=reading, key=key, parameters=parameters), tmp_path)
+    plan = sites[0].agreement.plan
+    told = protocol(plan).messages(messages.checked(protocol(plan), read(run(sites)), RING))
+    one, other = (certified.replayed(data, plan.study.mechanism, plan.release.cost, told)
+                  for data in (plan.study.stand_in, all_records(sites)))
     assert np.asarray(one.coefficients == other.coefficients).all()
     if one.limits is not None:
         assert all((mine == theirs).all() for mine, theirs in zip(one.limits, other.limits, strict=True))
 
 
+def released(sites, wire):
+    heard = run_of(sites, wire)
+    return centre.released(heard, heard.checked(sites[0].party.ring))
+
+
+def cost_of(site):
+    return site.study.cost(site.party.index).certified
+
+
 def test_every_site_and_the_centre_make_the_same_numbers(plan, sites):
     wire = run(sites)
-    heard = messages.checked(protocol(plan), read(wire), KEY)
-    made = centre.released(protocol(plan), heard)
+    made = released(sites, wire)
     for site in sites:
         own = site.finished(read(wire))
         assert all((own.columns[name] == made.columns[name]).all() for name in made.columns)
-        assert own.standing.least.loss.epsilon == site.cost.certified.epsilon * 1e12
+        assert spent(site)[0] == cost_of(site).epsilon
         assert published.again(site.ledger, own.release_id).card == own.card
 
 
@@ -134,7 +155,7 @@ def test_a_mean_curve_takes_four_rounds_however_many_sites_there_are():
 def test_only_noised_numbers_of_one_release_cross_and_none_of_them_is_exact(plan, sites):
     """Every number of every message is searched for in the exact statistics of its site."""
     wire = run(sites)
-    heard = messages.checked(protocol(plan), read(wire), KEY)
+    heard = messages.checked(protocol(plan), read(wire), RING)
     data = all_records(sites)
     for turn in protocol(plan).turns:
         exact = protocol(plan).exact(turn, data, heard)
@@ -144,7 +165,7 @@ def test_only_noised_numbers_of_one_release_cross_and_none_of_them_is_exact(plan
         text = wire[turn.position].decode()
         assert not any(f"{value:.9g}" in text for value in exact)
         assert set(json.loads(text)["body"]) == {
-            "kind", "version", "run", "plan", "position", "round", "site", "step", "heard",
+            "kind", "version", "plan", "position", "round", "site", "step", "heard",
             "lattice", "numbers"}
 
 
@@ -153,7 +174,7 @@ def test_one_person_moves_a_message_by_no_more_than_is_charged_whatever_was_hear
         extreme, plan, sites):
     """Others may say anything: here numbers a thousand times larger than their noise."""
     run(sites)
-    site, stand_in = sites[0], plan.stand_in
+    site, stand_in = sites[0], plan.study.stand_in
     order = new_order(40)
     own = ordered(certified.publishable_data(site.source), order)
     for turn in site.protocol.of_site(0):
@@ -161,7 +182,7 @@ def test_one_person_moves_a_message_by_no_more_than_is_charged_whatever_was_hear
                                          for _ in range(earlier.noise.size))
                  for earlier in site.protocol.before(turn.round)}
         exact = []
-        for value in (plan.facts.value_low, plan.facts.value_high):
+        for value in (plan.study.facts.value_low, plan.study.facts.value_high):
             values = own.values.copy()
             values[:, :own.counts[0]] = value
             data = stand_in.with_site(0, replace(own, values=values))
@@ -182,8 +203,7 @@ def test_a_site_that_is_killed_at_every_message_sends_what_it_sent_and_is_charge
             assert first == second
             wire.update({turn.position: content for turn, content in second.items()})
     for site in sites:
-        assert spent(site.ledger, site.source) == site.cost.certified.epsilon
-        assert [entry.name for entry in site.ledger.entries()] == ["growth"]
+        assert spent(site) == (cost_of(site).epsilon, ["growth"])
 
 
 def test_a_process_that_was_overtaken_sends_what_the_faster_one_drew(sites, monkeypatch):
@@ -191,25 +211,25 @@ def test_a_process_that_was_overtaken_sends_what_the_faster_one_drew(sites, monk
     site, store = sites[0], partial.store
     faster = {}
 
-    def overtaken(book, receipt, position, content, number=None):
+    def overtaken(book, receipt, position, content, *rest):
         if position not in faster:
             faster[position] = content[:-8] + bytes(8)
-            store(book, receipt, position, faster[position], number)
-        return store(book, receipt, position, content, number)
+            store(book, receipt, position, faster[position], *rest)
+        return store(book, receipt, position, content, *rest)
 
-    order = sites[0]._in_order(site.receipt)
+    order = sites[0]._in_order()
     monkeypatch.setattr(partial, "store", overtaken)
     (content,) = site.answers([]).values()
     assert order is not None and json.loads(content)["body"]["numbers"][-1] == 0
     assert site.answers([]) == again(site).answers([])
 
 
-def test_records_keep_their_order_when_the_file_has_other_rows_first(plan, tmp_path):
-    text = files_of(plan)[0].splitlines()
+def test_records_keep_their_order_when_the_file_has_other_rows_first(checked):
+    text = files_of(checked)[0].splitlines()
     shuffled = [text[0], *np.random.default_rng(1).permutation(text[1:])]
     order = new_order(40)
-    one, other = (ordered(certified.publishable_data(source_of(plan, 0, read_file(
-        "\n".join(lines).encode()))), order) for lines in (text, shuffled))
+    one, other = (ordered(certified.publishable_data(source_of(
+        checked, 0, "\n".join(lines).encode())), order) for lines in (text, shuffled))
     assert (one.counts == other.counts).all()
     ends = np.cumsum(one.counts)
     for start, end in zip(ends - one.counts, ends, strict=True):
@@ -224,30 +244,48 @@ def test_a_message_that_is_taken_away_is_sent_again_as_it_was(sites):
     assert turn.position == 2
 
 
+def twin_of(site, folder):
+    """Another copy of a site, from before anything was charged."""
+    before = site.party.store
+    with before.entry(site.study.digest, site.party.name) as kept:
+        copied = replace(kept, charge="", is_ended=False)
+    store = SecretStore(folder / "copy.offers")
+    with store.entry(site.study.digest, site.party.name) as entry:
+        vars(entry).update(vars(copied))
+    return Site(replace(site.agreement, party=replace(site.party, store=store)), site.source,
+                Ledger(folder / "copy.sqlite3"))
+
+
+def test_a_site_refuses_another_ledger_than_it_charged(sites, tmp_path):
+    run(sites)
+    other = Site(sites[0].agreement, sites[0].source, Ledger(tmp_path / "copy.sqlite3"))
+    with pytest.raises(InputError, match="charged this plan in another ledger"):
+        other.answers([])
+    assert not other.ledger.path.exists()
+
+
 def test_a_site_refuses_a_transcript_with_a_message_that_its_ledger_does_not_have(
-        plan, sites, tmp_path):
+        sites, tmp_path):
     wire = run(sites)
-    (tmp_path / "copy").mkdir()
-    other = opened(plan, tmp_path / "copy")[0]
+    other = twin_of(sites[0], tmp_path)
     with pytest.raises(InputError, match="was sent before, and this ledger does not"):
         other.answers(read(wire))
 
 
-def test_a_site_refuses_a_transcript_in_which_a_message_was_exchanged(plan, sites, tmp_path):
+def test_a_site_refuses_a_transcript_in_which_a_message_was_exchanged(sites, tmp_path):
     """South draws once more with another ledger: north has heard its first drawing."""
-    (tmp_path / "copy").mkdir()
-    twin = opened(plan, tmp_path / "copy")
     north, south = sites
+    twin = twin_of(south, tmp_path)
     wire = {turn.position: content for site in sites for turn, content in site.answers([]).items()}
     north.answers(read(wire))
     exchanged = {**wire, **{turn.position: content
-                            for turn, content in twin[1].answers([]).items()}}
-    before = partial.stored(north.ledger, north.receipt)
+                            for turn, content in twin.answers([]).items()}}
+    before = north.charge.stored()
     with pytest.raises(InputError, match="a message was exchanged"):
         north.answers(read(exchanged))
     with pytest.raises(InputError, match="other numbers than its ledger has"):
         south.answers(read(exchanged))
-    assert partial.stored(north.ledger, north.receipt) == before
+    assert north.charge.stored() == before
 
 
 # -- lies ------------------------------------------------------------------------------------------
@@ -256,7 +294,7 @@ def test_a_site_refuses_a_transcript_in_which_a_message_was_exchanged(plan, site
 def forged(content, **changed):
     """A message with another body, signed by somebody who has the key."""
     body = {**json.loads(content)["body"], **changed}
-    return Message(body, KEY.sign(messages._signed(body)))
+    return Message(body, KEY.sign(signed_bytes(body)))
 
 
 LIES = {
@@ -269,11 +307,10 @@ LIES = {
     "another step": ({"step": "something else"}, "not the one that the plan has"),
     "another site": ({"site": "north"}, "not the one that the plan has"),
     "another plan": ({"plan": "0" * 64}, "another plan"),
-    "an earlier run": ({"run": "0" * 32}, "another plan or an earlier run"),
     "a place that is not there": ({"position": 99}, "position that this run does not have"),
     "a place of another": ({"position": 0}, "not the one that the plan has"),
     "another past": ({"heard": "0" * 64}, "follows other messages"),
-    "another version": ({"version": 2}, "another version")}
+    "another version": ({"version": 1}, "another version")}
 
 
 @pytest.mark.parametrize(("changed", "why"), LIES.values(), ids=LIES)
@@ -291,7 +328,7 @@ def test_a_forged_signature_is_refused_by_name(sites):
     north, south = sites
     (content,) = south.answers([]).values()
     stranger = Key(Scheme.HMAC, bytes(32))
-    for signature in (stranger.sign(messages._signed(json.loads(content)["body"])), "0" * 64):
+    for signature in (stranger.sign(signed_bytes(json.loads(content)["body"])), "0" * 64):
         with pytest.raises(InputError, match=r"of south has a wrong signature"):
             north.answers([Message(json.loads(content)["body"], signature)])
 
@@ -305,24 +342,24 @@ def test_two_drawings_of_one_message_are_refused(sites):
 
 
 @pytest.mark.parametrize("content", [b"", b"{}", b"\xff", b"[1]", b'{"body": {}, "signature": "x"}',
-                                     b'{"body": {"more": 1}, "signature": "00"}'])
+                                     b'{"body": {"more": 1}, "signature": "00"}',
+                                     b'{"body": {"run": 1}, "signature": "' + b"0" * 64 + b'"}'])
 def test_what_is_no_message_is_refused_with_where_it_came_from(content):
     with pytest.raises(InputError, match=r"0001-north\.json is no message"):
         messages.read(content, "0001-north.json")
 
 
-# -- the plan --------------------------------------------------------------------------------------
+# -- the study -------------------------------------------------------------------------------------
 
 
 def test_each_site_is_charged_what_is_certified_for_its_own_budget(tmp_path):
     stated = study(key="bernstein", parameters={}, people=(40, 30))
     stated["sites"][1]["epsilon"] = 1.0
-    plan = SitePlan.planned(stated)
-    sites = opened(plan, tmp_path)
+    sites = opened(stated, tmp_path)
     run(sites)
-    assert [site.cost.certified.epsilon for site in sites] == [3.0, 1.0]
+    assert [cost_of(site).epsilon for site in sites] == [3.0, 1.0]
     for site, epsilon in zip(sites, (3.0, 1.0), strict=True):
-        assert spent(site.ledger, site.source) == epsilon
+        assert spent(site)[0] == epsilon
 
 
 def test_a_large_delta_is_pointed_out_before_a_site_signs_off():
@@ -335,7 +372,7 @@ def test_a_large_delta_is_pointed_out_before_a_site_signs_off():
 def test_a_site_draws_nothing_under_a_charge_of_less_than_it_costs(part, plan, sites):
     """As an earlier version may have left it, whose noise was thought to cost less."""
     site = sites[0]
-    cost = site.cost.certified
+    cost = cost_of(site)
     less = replace(cost, **{part: 0.9 * getattr(cost, part)})
     receipt = published.charge(plan.release, site.source, Charge(less), site.ledger, "a mean")
     with pytest.raises(InputError, match="charged by another version"):
@@ -345,13 +382,12 @@ def test_a_site_draws_nothing_under_a_charge_of_less_than_it_costs(part, plan, s
 
 def test_the_guarantee_of_a_release_holds_at_every_site_whatever_each_was_promised(tmp_path):
     """The larger ε of one site and the larger δ of another are both in it."""
-    stated = study(key="noisy_gradient_mean", parameters={"n_iterations": 2}, people=(40, 30))
+    stated = study(**CHEAP)
     for site, epsilon, delta in zip(stated["sites"], (3.0, 2.0), (1e-6, 1e-4), strict=True):
         site.update(epsilon=epsilon, delta=delta)
-    plan = SitePlan.planned(stated)
-    sites = opened(plan, tmp_path)
-    made = centre.released(protocol(plan), messages.checked(protocol(plan), read(run(sites)), KEY))
-    cards = [centre.site_card(protocol(plan), made, site) for site in (0, 1)]
+    sites = opened(stated, tmp_path)
+    made = released(sites, run(sites))
+    cards = [centre.site_card(sites[0].agreement.plan, made, site) for site in (0, 1)]
     for card in cards:
         for name, most in made.card["guarantee"].items():
             assert card["guarantee"][name] <= most
@@ -360,30 +396,32 @@ def test_the_guarantee_of_a_release_holds_at_every_site_whatever_each_was_promis
 
 
 def test_a_card_of_a_site_has_its_own_messages_and_its_own_guarantee(plan, sites):
-    wire = read(run(sites))
-    made = centre.released(protocol(plan), messages.checked(protocol(plan), wire, KEY))
-    card = centre.site_card(protocol(plan), made, 1)
+    made = released(sites, run(sites))
+    card = centre.site_card(plan, made, 1)
     assert card["site"] == {"name": "south", "people": 30}
     assert {message["from"] for message in card["accounting"]["messages"]} == {"south"}
     assert len(card["accounting"]["messages"]) == len(protocol(plan).of_site(1))
-    assert card["run"] == {"id": plan.run, "plan": plan.digest} and "accuracy" not in card
+    assert card["run"] == {"plan": plan.digest} and "accuracy" not in card
 
 
 def test_a_transcript_is_read_back_and_makes_the_same_release(plan, sites):
-    wire = read(run(sites))
-    made = centre.released(protocol(plan), messages.checked(protocol(plan), wire, KEY))
-    files = centre.all_files(protocol(plan), made, wire)
-    there, received = centre.from_transcript(files["transcript.json"].decode())
+    heard = run_of(sites, run(sites))
+    made = centre.released(heard, heard.checked(RING))
+    files = centre.all_files(heard, made)
+    there = centre.from_transcript(files["transcript.json"].decode())
     assert there.plan.digest == plan.digest
-    second = centre.released(there, messages.checked(there, received, KEY))
-    assert centre.all_files(there, second, received) == files
+    assert centre.all_files(there, centre.released(there, there.checked(RING))) == files
+    with pytest.raises(InputError, match="not signed by the secret that all sites share"):
+        there.checked(Keyring({}, Key(Scheme.HMAC, bytes(32))))
+    with pytest.raises(InputError, match="north and south have not signed off"):
+        replace(there, sign_offs=()).checked(None)
 
 
-def test_a_centre_says_whose_messages_are_missing(plan, sites):
-    heard = messages.checked(protocol(plan), read(
-        {turn.position: content for turn, content in sites[1].answers([]).items()}), KEY)
+def test_a_centre_says_whose_messages_are_missing(sites):
+    heard = run_of(sites, {turn.position: content
+                           for turn, content in sites[1].answers([]).items()})
     with pytest.raises(InputError, match=r"3 of 4 messages are missing: of north, south"):
-        centre.released(protocol(plan), heard)
+        centre.released(heard, heard.checked(RING))
 
 
 REFUSED = {
@@ -401,59 +439,29 @@ REFUSED = {
     "no planned observations": (dict(reading={**CURVES, "facts": {
         key: value for key, value in FACTS.items() if key != "observations_per_curve"}}),
         "planned to have"),
-    "a key that is none": (dict(public="00"), "64 hexadecimal digits"),
-    "keys that differ where one is shared": (dict(public=["0" * 64, "1" * 64, "2" * 64]),
-                                             "must be the same"),
     "bounds without a source": (dict(reading={**CURVES, "facts": {**FACTS, "origin": ""}}),
-                                "bounds come from|come from")}
+                                "bounds come from|come from"),
+    "masked sums with one secret": (dict(honest=2), "with a secret that all share"),
+    "masked sums that rely on all": (dict(honest=3, scheme=Scheme.ED25519), "relied on"),
+    "masked messages that are no sums": (dict(**CHEAP, honest=1, scheme=Scheme.ED25519),
+                                         "not known to be a sum")}
 
 
 @pytest.mark.parametrize(("settings", "why"), REFUSED.values(), ids=REFUSED)
 def test_what_does_not_fit_is_refused_with_the_reason(settings, why):
     with pytest.raises(InputError, match=why):
-        SitePlan.planned(study(**settings))
+        SiteStudy.of(study(**settings))
 
 
-def test_a_plan_whose_noise_was_lowered_is_refused(plan):
-    plain = json.loads(plan.to_bytes())
-    for message in plain["noise"]["messages"]:
-        message[3] *= 2
-    with pytest.raises(InputError, match="not the noise that follows"):
-        SitePlan.read(json.dumps(plain))
-    with pytest.raises(InputError, match="not the noise that follows"):
-        SitePlan.read(json.dumps({**plain, "noise": None}))
-
-
-def test_any_change_of_a_plan_changes_its_fingerprint(plan):
-    plain = json.loads(plan.to_bytes())
-    other = json.loads(plan.to_bytes())
-    other["study"]["sites"][0]["people"] = 41
-    assert SitePlan(plain).digest == plan.digest != SitePlan(other).digest
-    assert SitePlan.planned(plan.study).digest != plan.digest  # a run has a number of its own
-
-
-@pytest.mark.parametrize("text", ["{}", "[]", '{"kind": "plan of a release by several sites"}'])
-def test_what_is_no_plan_is_refused(text):
-    with pytest.raises(InputError, match="plan"):
-        SitePlan.read(text)
-
-
-def test_a_file_with_other_people_than_declared_is_refused_before_anything_is_charged(plan):
+def test_a_file_with_other_people_than_declared_is_refused_before_anything_is_charged(checked):
     with pytest.raises(InputError, match=r"declares 40 children at north, and this file has 39"):
-        source_of(plan, 0, read_file(curves_csv(1, 39).encode()))
+        source_of(checked, 0, curves_csv(1, 39).encode())
 
 
-def test_a_file_in_which_somebody_has_two_curves_is_refused(plan):
-    reading = {**CURVES, "several": "each"}
+def test_a_file_in_which_somebody_has_two_curves_is_refused(checked):
     text = curves_csv(1, 40).replace("c1_1,", "c1_0,")
     with pytest.raises(InputError):
-        source_of(SitePlan(plain={**plan.plain, "study": {**plan.study, "data": reading}}), 0,
-                  read_file(text.encode()))
-
-
-def test_a_key_of_another_site_is_refused(plan, tmp_path):
-    with pytest.raises(InputError, match="not the key that the plan names for north"):
-        opened(plan, tmp_path, keys=[Key(Scheme.HMAC, bytes(32))] * 2)
+        source_of(checked, 0, text.encode())
 
 
 # -- keys ------------------------------------------------------------------------------------------
@@ -476,19 +484,24 @@ def test_what_is_no_key_is_refused(text):
         key_of(text)
 
 
-def test_keys_of_one_s_own_sign_as_in_the_standard_and_nobody_else_can(tmp_path):
+def test_keys_of_one_s_own_sign_as_in_the_standard_and_nobody_else_can(tmp_path, monkeypatch):
     """The first test vector of RFC 8032; then a run in which south cannot write as north."""
-    pytest.importorskip("cryptography")
+    with_library(monkeypatch)
     key = Key(Scheme.ED25519, bytes.fromhex(
         "9d61b19deffd5a60ba844af492ec2cc44449c5697b326919703bac031cae7f60"))
     assert key.public == "d75a980182b10ab7d54bfed3c964073a0ee172f3daa62325af021a68f707511a"
     assert key.sign(b"").startswith("e5564300c360ac729086e2cc806e828a84877f1eb8e5d974d873e065224901")
-    keys = [new_key(Scheme.ED25519) for _ in range(2)]
-    plan = planned(key="bernstein", people=(40, 30), scheme=Scheme.ED25519,
-                   public=[each.public for each in keys])
-    north, south = opened(plan, tmp_path, keys=keys)
+    north, south = opened(study(key="bernstein", people=(40, 30), scheme=Scheme.ED25519), tmp_path)
     (content,) = north.answers([]).values()
     body = {**json.loads(content)["body"], "numbers": [0] * len(json.loads(content)["body"]["numbers"])}
     with pytest.raises(InputError, match="of north has a wrong signature"):
-        south.answers([Message(body, keys[1].sign(messages._signed(body)))])
+        south.answers([Message(body, south.party.key.sign(signed_bytes(body)))])
     assert south.answers([messages.read(content, "")])
+
+
+def test_without_the_library_a_key_of_one_s_own_is_refused_with_what_to_install(monkeypatch):
+    for name in ("cryptography", "cryptography.exceptions"):
+        monkeypatch.setitem(sys.modules, name, None)
+    with pytest.raises(InputError, match="need the library") as refusal:
+        new_key(Scheme.ED25519)
+    assert "[sites]" in str(refusal.value)

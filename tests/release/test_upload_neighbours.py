@@ -9,9 +9,12 @@ people with one time each, and for what sites with files of their own send each 
 
 import io
 import json
+import shutil
 import zlib
 from contextlib import redirect_stdout
+from dataclasses import replace
 from functools import partial
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -26,7 +29,9 @@ from engine.noise.hardened import CountNoise, LatticeNoise
 from engine.release import certified, ledger, published
 from engine.release import files as release_files
 from engine.release.ledger import Ledger
-from engine.sites import centre, messages
+from engine.sites import centre
+from engine.sites.secret_store import SecretStore
+from engine.sites.study import SiteStudy
 from engine.uploads.curves import Upload, read_curves
 from engine.uploads.design import StatedDesign
 from engine.uploads.events import (
@@ -372,18 +377,22 @@ SITES = {"curves": (site_runs.CURVES, "adaptive_mean", {}, "{who},9.123,199.9"),
 def test_one_person_of_a_site_changes_nothing_that_several_sites_send_or_publish(kind, tmp_path):
     """Each keeps its own file; what travels between them is the same to the last byte as well."""
     reading, key, chosen, row = SITES[kind]
-    plan = site_runs.planned(reading=reading, key=key, parameters=chosen)
-    north, south, east = site_runs.files_of(plan)
+    stated = site_runs.study(reading=reading, key=key, parameters=chosen)
+    north, south, east = site_runs.files_of(SiteStudy.of(stated))
     header, first, *rest = south.splitlines()
     who, *_, last = first.split(",")
     rest = [line for line in rest if not line.startswith(f"{who},")]
     changed = "\n".join([header, *rest[:20], row.format(who=who, last=last), *rest[20:]]) + "\n"
+    parties, sign_offs = site_runs.agreed(stated, tmp_path)
     written = []
     for name, text in (("one", south), ("other", changed)):
         (tmp_path / name).mkdir()
-        wire = site_runs.run(site_runs.opened(plan, tmp_path / name, [north, text, east]))
-        heard = messages.checked(site_runs.protocol(plan), site_runs.read(wire), site_runs.KEY)
-        release = centre.released(site_runs.protocol(plan), heard)
+        copies = [replace(party, store=SecretStore(Path(shutil.copy(
+            party.store.path, tmp_path / name)))) for party in parties]
+        sites = site_runs.seated(copies, sign_offs, tmp_path / name, [north, text, east])
+        wire = site_runs.run(sites)
+        heard = site_runs.run_of(sites, wire)
+        release = centre.released(heard, heard.checked(site_runs.RING))
         written.append(release_files.all_files(release) | {str(turn): wire[turn] for turn in wire})
     assert_same(*written)
 

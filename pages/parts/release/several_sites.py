@@ -1,4 +1,4 @@
-"""Publish for several sites: write their plan, follow their messages, open what they made."""
+"""Publish for several sites: write their study, follow offers and messages, open what they made."""
 
 from __future__ import annotations
 
@@ -17,12 +17,14 @@ from engine.core.types import Budget
 from engine.language.grammar import capital, escape
 from engine.release import request
 from engine.release.captions import headline
-from engine.sites import centre, messages, studies, words
+from engine.sites import agreement, centre, drafts, partners, words
+from engine.sites.centre import SiteRun
+from engine.sites.drafts import SiteEntry
 from engine.sites.folder import Folder
 from engine.sites.plan import SitePlan
 from engine.sites.protocol import Protocol
-from engine.sites.signing import Key, Scheme, key_of
-from engine.sites.studies import SiteEntry
+from engine.sites.signing import Keyring, Scheme, key_of
+from engine.sites.study import SiteStudy
 from engine.topics.release import charts
 from engine.topics.sites import site_table
 from engine.topics.sites.site_table import SiteRow
@@ -33,7 +35,7 @@ from pages.shared.server import visitors
 from pages.shared.state import session
 from pages.shared.uploads.facts import in_short
 
-_PARTS = {"plan": "Write a plan", "follow": "Follow a run", "open": "Open a finished run"}
+_PARTS = {"plan": "Write a study", "follow": "Follow a run", "open": "Open a finished run"}
 _LOOK_SECONDS = 3.0
 _MAX_FILE = 50  # MB
 
@@ -65,43 +67,28 @@ def _plan(choice: Choice) -> None:
     if is_summed:
         choice.mechanism.noised_by(NoisePlace.SUMS)  # which refuses what sends anything else
     table = st.data_editor(
-        [{"Site": studies.site_name(row.name), capital(facts.people): row.n_curves,
-          "ε": row.epsilon, "Key": "", **({"Pads": ""} if is_summed else {})} for row in rows],
-        num_rows="dynamic", hide_index=True, key=f"plan_table_{digest((rows, is_summed))}",
-        column_config={"Key": st.column_config.TextColumn(
-            help="What “site-key” printed at this site." + (
-                "" if is_summed else " Leave all empty to share one secret.")),
-            "Pads": st.column_config.TextColumn(
-                help="What “site-key” printed after it: from these the masks are agreed on.")})
+        [{"Site": drafts.site_name(row.name), capital(facts.people): row.n_curves,
+          "ε": row.epsilon} for row in rows],
+        num_rows="dynamic", hide_index=True, key=f"plan_table_{digest((rows, is_summed))}")
     name = st.text_input("Name of the release", "study", key="plan_name", max_chars=60)
     origin = facts.origin or st.text_input("Where the bounds come from", key="plan_origin",
                                            placeholder="e.g. national growth chart, 2019")
-    shared = "" if is_summed else st.text_input(
-        "Shared secret: what “site-key --shared” printed", key="plan_shared",
-        placeholder="64 hexadecimal digits")
+    is_shared = not is_summed and st.toggle(
+        "One secret for all sites", key="plan_shared", help="Needs no library. Each site could "
+        "write in another’s name, which the other would notice. Without it each has its own key.")
     if not origin:
         st.markdown("State where the bounds come from: never from the data.")
         return
-    study = _study(choice, table, name, str(origin), shared.strip(), is_summed)
-    st.download_button("Study (JSON)", json.dumps(study, ensure_ascii=False, indent=1),
+    stated = _stated(choice, table, name, str(origin), is_summed, is_shared)
+    study = _checked(stated)
+    st.download_button("Study (JSON)", json.dumps(study.plain, ensure_ascii=False, indent=1),
                        "study.json", "application/json", icon=":material/edit_note:",
-                       on_click="ignore", key="plan_study")
-    required = ("key", "pads") if is_summed else ("key",)
-    if not all(part in site for site in study["sites"] for part in required):
-        st.markdown("A plan with masked sums needs what “site-key” printed at every site: its key "
-                    "and its pads." if is_summed else
-                    "A plan needs a key of every site, or the shared secret’s line above. From the "
-                    "study, `python -m engine plan-sites study.json --key FILE` makes the plan, "
-                    "too.")
-        return
-    plan = _planned(study)
-    st.download_button("Plan (JSON)", plan.to_bytes(), "plan.json", "application/json",
-                       icon=":material/handshake:", type="primary", on_click="ignore",
-                       key="plan_plan")
-    st.markdown("\n".join(f"* {escape(line.strip())}" for line in words.summary(plan)))
-    layout.table(words.budgets_table(plan))
-    st.markdown("What each site installs and types:")
-    st.code(words.commands(plan), language="bash")
+                       type="primary", on_click="ignore", key="plan_study")
+    st.markdown("\n".join(f"* {escape(line.strip())}" for line in words.summary(study)))
+    layout.table(words.budgets_table(study))
+    st.markdown("Give the study to all sites. Each makes an offer; study and offers are the plan, "
+                "which each signs off. What everybody types:")
+    st.code(words.commands(study), language="bash")
 
 
 def _rows() -> tuple[SiteRow, ...]:
@@ -110,23 +97,22 @@ def _rows() -> tuple[SiteRow, ...]:
     return rows if len(rows) > 1 else site_table.PRESETS["mixed"].rows
 
 
-def _study(choice: Choice, table: list[dict[str, Any]], name: str, origin: str, shared: str,
-           is_summed: bool) -> dict[str, Any]:
+def _stated(choice: Choice, table: list[dict[str, Any]], name: str, origin: str,
+            is_summed: bool, is_shared: bool) -> dict[str, Any]:
     """The study of the table, about data as those on screen."""
     source, mechanism = session.source(choice.task), choice.mechanism
     people = capital(source.facts.people)
     entries = [SiteEntry(str(row["Site"] or ""), int(row[people] or 0),
-                         Budget(float(row["ε"] or 0), mechanism.delta(int(row[people] or 1)).value),
-                         str(row.get("Key") or shared).strip(), str(row.get("Pads") or "").strip())
+                         Budget(float(row["ε"] or 0), mechanism.delta(int(row[people] or 1)).value))
                for row in table]
-    has_own = is_summed or any(row.get("Key") for row in table)
     honest = max(len(entries) - 1, 1) if is_summed else 0
-    return studies.study(source, mechanism, entries, name, Scheme.ED25519 if has_own else
-                         Scheme.HMAC, _reading(choice, origin), honest)
+    return drafts.study(source, mechanism, entries, name,
+                        Scheme.HMAC if is_shared else Scheme.ED25519, _reading(choice, origin),
+                        honest)
 
 
 def _reading(choice: Choice, origin: str) -> Mapping[str, Any] | None:
-    """How one's own file was read, so that every site's is; else usual names and these facts."""
+    """Say how one's own file was read, as every site's is; else usual names and these facts."""
     source = session.source(choice.task)
     file = code_fold.own_file(choice.task) if source.facts.is_upload else None
     plain = None if file is None else request.to_plain(source, choice.mechanism, choice.budget,
@@ -137,18 +123,18 @@ def _reading(choice: Choice, origin: str) -> Mapping[str, Any] | None:
         return {**data, "columns": columns}
     if source.facts.origin and source.facts.observations_per_curve:
         return None
-    return studies.usual_reading(source.facts, origin, max(
+    return drafts.usual_reading(source.facts, origin, max(
         row.n_observations_per_curve for row in _rows()))
 
 
-def _planned(study: Mapping[str, Any]) -> SitePlan:
-    """The plan of a study; its random number stays while the same visitor looks at it."""
-    cached, text = st.session_state.get("site_plan"), json.dumps(study, sort_keys=True)
+def _checked(stated: Mapping[str, Any]) -> SiteStudy:
+    """The study as it is read, kept while the same visitor looks at it."""
+    cached, text = st.session_state.get("site_study"), json.dumps(stated, sort_keys=True)
     if cached is None or cached[0] != text:
         with st.spinner("Working out the noise of every message …"):
-            cached = st.session_state.site_plan = text, SitePlan.planned(study)
-    plan: SitePlan = cached[1]
-    return plan
+            cached = st.session_state.site_study = text, SiteStudy.of(stated)
+    study: SiteStudy = cached[1]
+    return study
 
 
 # -- during a run ----------------------------------------------------------------------------------
@@ -158,40 +144,61 @@ def _follow(choice: Choice) -> None:
     if not visitors.may_bring_files():
         st.info("Folders are read on a machine of your own only.", icon=":material/lock:")
         return
-    folder = st.text_input("Folder through which messages travel", key="follow_folder",
+    folder = st.text_input("Folder through which offers and messages travel", key="follow_folder",
                            placeholder="/mnt/shared/through")
-    plan_file = st.text_input("File of the plan", "plan.json", key="follow_plan")
-    secret = _secret("follow")
+    study_file = st.text_input("File of the study", "study.json", key="follow_study")
     if not folder:
-        st.markdown("Name the folder that all sites share, and the plan.")
+        st.markdown("Name the folder that all sites share, and the study.")
         return
-    plan = SitePlan.read(entrance.text_of(plan_file, "plan"))
     if not Path(folder).is_dir():
         raise InputError("There is no such folder.", field="folder")
-    there = Folder(Path(folder), plan)
+    study = _checked(entrance.json_of(entrance.text_of(study_file, "study"), "study"))
+    there, ring = Folder(Path(folder)), _ring(study.scheme, "follow")
 
     def look() -> None:
-        """What has come since the last look."""
+        """Show what has come since the last look."""
         with layout.user_errors():
             try:
-                _progress(Protocol(plan), there, secret)
+                _progress(study, there, ring)
             except InputError as problem:
                 st.error(controls.message(problem), icon=":material/gpp_bad:")
-    is_whole = len(there.received()) == len(Protocol(plan).turns)
+    plan = _plan_of(study, there)
+    is_whole = plan is not None and len(there.received()) == len(Protocol(plan).turns)
     timed.run(look, None if is_whole else _LOOK_SECONDS)
 
 
-def _progress(protocol: Protocol, there: Folder, key: Key | None) -> None:
-    """How far the run is, and all messages so far."""
-    received = there.received()
-    transcript = _checked(protocol, received, key)
-    st.progress(len(transcript) / len(protocol.turns), text=words.turn_of(protocol, transcript))
+def _plan_of(study: SiteStudy, there: Folder) -> SitePlan | None:
+    """The plan that anybody makes of the offers in the folder; None before all are there."""
+    offers = there.offers()
+    names = {offer.site for offer in offers}
+    return SitePlan.of(study, offers) if all(
+        member.name in names for member in study.members) else None
+
+
+def _progress(study: SiteStudy, there: Folder, ring: Keyring | None) -> None:
+    """Show who has made an offer and signed off, how far the run is, and all messages so far."""
+    received, sign_offs, plan = there.received(), there.sign_offs(), _plan_of(study, there)
     if there.unfinished:
         st.markdown(f"Not whole yet: {escape(', '.join(there.unfinished))}.")
-    if len(transcript) == len(protocol.turns):
-        _result(protocol, received, transcript)
+    offers = {offer.site for offer in there.offers()}
+    layout.table(words.checklist(study, offers, sign_offs, plan))
+    if plan is None:
+        st.markdown("The plan is made when all offers are there.")
+        return
+    if ring is not None:
+        agreement.check_offers(plan, ring)
+    if agreement.missing(plan, sign_offs):
+        st.download_button("Plan (JSON)", plan.to_bytes(), "plan.json", "application/json",
+                           icon=":material/handshake:", on_click="ignore", key="follow_plan")
+        st.markdown("\n".join(f"* {escape(line.strip())}" for line in words.of_plan(plan)))
+        return
+    run = SiteRun(plan, tuple(sign_offs), tuple(received))
+    transcript, turns = run.checked(ring), run.protocol.turns
+    st.progress(len(transcript) / len(turns), text=words.turn_of(run.protocol, transcript))
+    if len(transcript) == len(turns):
+        _result(run, transcript)
     elif transcript:
-        layout.table(words.messages_table(protocol, transcript))
+        layout.table(words.messages_table(run.protocol, transcript))
 
 
 # -- afterwards ------------------------------------------------------------------------------------
@@ -203,37 +210,36 @@ def _open(choice: Choice) -> None:
         return
     file = st.file_uploader("The transcript of a run: transcript.json", "json", key="open_run",
                             max_upload_size=_MAX_FILE)
-    secret = _secret("open")
     if file is None:
         return
     try:
         text = file.getvalue().decode()
     except UnicodeDecodeError:
         raise InputError("This file is no transcript.", field="transcript") from None
-    protocol, received = centre.from_transcript(text)
-    _result(protocol, received, _checked(protocol, received, secret))
+    run = centre.from_transcript(text)
+    _result(run, run.checked(_ring(run.plan.study.scheme, "open")))
 
 
-def _secret(part: str) -> Key | None:
-    """The shared secret, to check signatures; it is kept nowhere."""
-    text = st.text_input("Shared secret: the content of its file, to check signatures",
-                         type="password", key=f"{part}_secret")
-    return key_of(text) if text.strip() else None
-
-
-def _checked(protocol: Protocol, received: list[messages.Message], key: Key | None) -> Any:
-    """All messages, checked; signatures where they can be."""
-    unsigned = key is None and protocol.plan.scheme is Scheme.HMAC
-    if unsigned and received:
-        st.warning("Signatures are not checked: that needs the shared secret.",
+def _ring(scheme: Scheme, part: str) -> Keyring | None:
+    """Ask for the keys that signatures are checked with, and keep them nowhere; None if unnamed."""
+    if scheme is Scheme.ED25519:
+        path = st.text_input("Address book, to check signatures: its file", key=f"{part}_partners",
+                             placeholder="partners.json")
+        ring = partners.read(entrance.text_of(path, "partners")) if path.strip() else None
+    else:
+        text = st.text_input("Shared secret, to check signatures: the content of its file",
+                             type="password", key=f"{part}_secret")
+        ring = Keyring({}, key_of(text)) if text.strip() else None
+    if ring is None:
+        st.warning("Signatures are not checked: that needs the "
+                   f"{'address book' if scheme is Scheme.ED25519 else 'shared secret'}.",
                    icon=":material/key_off:")
-    return messages.checked(protocol, received, key, unsigned)
+    return ring
 
 
-def _result(protocol: Protocol, received: list[messages.Message],
-            transcript: Mapping[int, Any]) -> None:
+def _result(run: SiteRun, transcript: Mapping[int, Any]) -> None:
     """The release, what each site was charged, and what the centre saw."""
-    release = centre.released(protocol, transcript)
+    release = centre.released(run, transcript)
     st.subheader(f"Released: {escape(release.name)}", anchor=False)
     st.markdown(f"**{escape(headline(release))}**")
     if release.axis:
@@ -242,9 +248,11 @@ def _result(protocol: Protocol, received: list[messages.Message],
     else:
         st.metric(release.value, f"{float(next(iter(release.columns.values()))[0]):.4g}")
     st.markdown("**What each site’s people were charged**")
-    layout.table(words.budgets_table(protocol.plan))
-    st.markdown("**What the centre saw**: noised numbers, and nothing else")
-    layout.table(words.messages_table(protocol, transcript), height=280)
+    layout.table(words.budgets_table(run.plan.study))
+    masked = run.plan.study.shares is not None
+    st.markdown(f"**What the centre saw**: {'masked' if masked else 'noised'} numbers, and nothing "
+                "else")
+    layout.table(words.messages_table(run.protocol, transcript), height=280)
     with st.container(horizontal=True):
-        for name, content in centre.all_files(protocol, release, received).items():
+        for name, content in centre.all_files(run, release).items():
             st.download_button(name, content, name, on_click="ignore", key=f"sites_get_{name}")

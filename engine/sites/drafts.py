@@ -22,38 +22,15 @@ class SiteEntry(NamedTuple):
     name: str
     people: int
     budget: Budget
-    key: str = ""
-    pads: str = ""
 
 
 def study(source: Source[Any], mechanism: Mechanism, entries: Sequence[SiteEntry], name: str,
-          scheme: Scheme, reading: Mapping[str, Any] | None = None, honest: int = 0
-          ) -> dict[str, Any]:
-    """The study of sites whose files state what these data state.
+          scheme: Scheme = Scheme.ED25519, reading: Mapping[str, Any] | None = None,
+          honest: int = 0) -> dict[str, Any]:
+    """Write the study of sites whose files state what these data state.
 
-    Parameters
-    ----------
-    source : Source
-        Of which stated facts alone are used: simulated, public, or one's own.
-    mechanism : Mechanism
-        With its settings.
-    entries : sequence of SiteEntry
-        The sites.
-    name : str
-        Of the release.
-    scheme : Scheme
-        How messages are to be authenticated.
-    reading : mapping, optional
-        How a file is read and what is stated of it, in place of usual names of columns and of the
-        facts of the source.
-    honest : int
-        Where only sums of messages can be read, how many sites are relied on; 0 where each site
-        adds all of its own noise.
-
-    Returns
-    -------
-    dict
-        As `engine.sites.plan` describes it.
+    `reading` says how a file is read and what is stated of it, in place of usual names of columns
+    and of the facts of the source. With `honest` sites relied on only sums of messages are read.
 
     Raises
     ------
@@ -66,9 +43,7 @@ def study(source: Source[Any], mechanism: Mechanism, entries: Sequence[SiteEntry
     plain = reading or usual_reading(source.facts, source.facts.origin,
                                      source.facts.observations_per_curve)
     listed = [{"name": site_name(entry.name), "people": entry.people,
-               "epsilon": entry.budget.epsilon, "delta": entry.budget.delta,
-               **({"key": entry.key} if entry.key else {}),
-               **({"pads": entry.pads} if honest and entry.pads else {})} for entry in entries]
+               "epsilon": entry.budget.epsilon, "delta": entry.budget.delta} for entry in entries]
     return {"version": 1, "name": name, "data": dict(plain),
             "mechanism": {"key": mechanism.key, "parameters": mechanism.changed()},
             "authentication": scheme.value, "sites": listed,
@@ -76,12 +51,7 @@ def study(source: Source[Any], mechanism: Mechanism, entries: Sequence[SiteEntry
 
 
 def site_name(name: str) -> str:
-    """A name as plans have it.
-
-    Parameters
-    ----------
-    name : str
-        As a person gave it.
+    """Turn a name as a person gave it into one that studies have.
 
     Examples
     --------
@@ -92,17 +62,7 @@ def site_name(name: str) -> str:
 
 
 def usual_reading(facts: PublicFacts, origin: str, observations: int) -> dict[str, Any]:
-    """How a file with usual names of columns is read, and what is stated of it.
-
-    Parameters
-    ----------
-    facts : PublicFacts
-        Of curves that are like those of the sites.
-    origin : str
-        Where the bounds come from.
-    observations : int
-        Planned for each curve.
-    """
+    """Say how a file of curves with usual names of columns is read, and what is stated of it."""
     covariates = tuple(covariate.name for covariate in facts.covariates)
     reading = Reading(
         frame=Frame(header=("id", "time", "value", *covariates)), person=Person(column="id"),
