@@ -39,12 +39,13 @@ class Share:
     def left(self) -> float:
         """The total ε less what was spent; one more release of at most this ε is permitted.
 
-        It has Gaussian noise and δ of at most a twentieth of the total, or is pure. Where squares of
-        μ add, a little more than this may be permitted as well.
+        It has Gaussian noise and δ of at most a twentieth of the total, or is pure and fits the
+        sum. Where squares of μ add, a little more than this may be permitted as well.
         """
         rule = Filter(self.total)
         most = max(rule.left(self.loss), rule.left(self.loss, 0.0))
-        return max(0.0, min(most, math.floor((self.total.epsilon - self.spent) * 1000 + 1e-9) / 1000))
+        rest = math.floor((self.total.epsilon - self.spent) * 1000 + 1e-9) / 1000
+        return max(0.0, min(most, rest))
 
 
 @dataclass(frozen=True, eq=False)
