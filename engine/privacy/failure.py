@@ -33,7 +33,8 @@ def usual_delta(n_people: int) -> float:
     >>> usual_delta(1000)
     1e-06
     """
-    return min(1.0 / n_people**2, _OF_THE_TOTAL * large_delta(n_people))
+    n = max(n_people, 1)
+    return min(1.0 / n**2, _OF_THE_TOTAL * large_delta(n))
 
 
 def large_delta(n_people: int) -> float:
