@@ -367,7 +367,7 @@ def delta_stated(stated: Delta) -> str:
     if stated.value == 0:
         return delta_explained(0.0)
     whence = ("was chosen" if stated.is_chosen else
-              f"is the default, 1/n² for n = {whole(stated.n_people)} people")
+              f"is the default, {stated.rule} for n = {whole(stated.n_people)} people")
     return " ".join(filter(None, (
         f"δ = {small(stated.value)} {whence}. {delta_explained(stated.value)}",
         delta_concern(stated))))

@@ -14,6 +14,7 @@ import math
 from dataclasses import dataclass
 
 LARGEST_COMMON = 1e-5
+_ENOUGH = 200  # people, from whom 1/n² is the smaller
 _OF_THE_TOTAL = 1 / 20  # for one release; see `engine.privacy.filters`
 _OF_ONE_IN_N = 0.1
 _ROUNDING = 1 + 1e-9
@@ -32,7 +33,8 @@ def usual_delta(n_people: int) -> float:
     >>> usual_delta(1000)
     1e-06
     """
-    return min(1.0 / n_people**2, _OF_THE_TOTAL * large_delta(n_people))
+    n = max(n_people, 1)
+    return min(1.0 / n**2, _OF_THE_TOTAL * large_delta(n))
 
 
 def large_delta(n_people: int) -> float:
@@ -89,6 +91,11 @@ class Delta:
         """
         is_usual = math.isclose(value, usual_delta(n_people), rel_tol=_ROUNDING - 1)
         return cls(value, n_people, not is_usual)
+
+    @property
+    def rule(self) -> str:
+        """How the usual δ follows from n."""
+        return "1/n²" if self.n_people >= _ENOUGH else "1/(200 n)"
 
     @property
     def is_above_common(self) -> bool:

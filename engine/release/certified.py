@@ -47,6 +47,7 @@ from engine.noise.hardened import CountNoise, HardenedNoise, LatticeNoise, ZeroG
 from engine.noise.selection import Scales, SelectionLaw
 from engine.noise.shares import LOWER_DELTA, LatticeShares, Shares
 from engine.privacy import accounting, transcript
+from engine.privacy.failure import usual_delta
 from engine.sources import Source
 from engine.uploads.reading_of_files import Reading
 from engine.uploads.source import UploadedData
@@ -298,7 +299,7 @@ def _check_budget(budget: Budget, n: int) -> None:
     check_finite(budget)
     if budget.delta >= 1 / n:
         raise InputError(f"δ must be below 1/n = {1 / n:.3g}; got {budget.delta:g}.", field="delta",
-                         hint=f"The default is 1/n² = {1 / n**2:.2g}.")
+                         hint=f"The default is {usual_delta(n):.2g}.")
 
 
 def _check_mechanism(data: Data, mechanism: Mechanism, budgets: tuple[Budget, ...]) -> None:

@@ -1,7 +1,6 @@
-"""What the ledger knows data by: a hash of all observations, which is never published.
+"""What ledgers of earlier versions know data by: a hash of all observations, never published.
 
-Whether two data sets are about the same people is said by traces of single people (`Source.traces`
-and `engine.release.overlap`).
+This version knows single people (`Source.traces` and `engine.release.people`).
 """
 
 from __future__ import annotations

@@ -224,9 +224,10 @@ class Ledger:
         Returns
         -------
         dict of float to int
-            People by the ε that one more release with Gaussian noise, or a pure one, may cost them,
-            rounded down to a thousandth, from most to least. People who are new to the ledger have
-            all of its total.
+            People by the ε that they have left, from most to least: the total less what was spent
+            by the better of the two rules, rounded down to a thousandth. One more release with
+            Gaussian noise, or a pure one that fits the sum, may cost them this. People who are new
+            to the ledger have all of its total.
 
         Raises
         ------

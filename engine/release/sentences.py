@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from dataclasses import replace
 
 from engine.core.names import uncapital
 from engine.core.types import Budget, Data, EventFacts, PublicFacts
@@ -25,7 +26,6 @@ from engine.mechanisms import Mechanism
 from engine.noise.shares import Shares
 from engine.privacy import risk
 from engine.privacy.failure import Delta
-from engine.privacy.filters import Filter
 from engine.release.books import Charge, Entry
 from engine.release.certified import ReleaseCost
 from engine.release.ledger import DEFAULT_TOTAL, Receipt
@@ -305,9 +305,7 @@ DEMONSTRATION = ("**Nothing is published here:** others may reach this dashboard
 
 def with_next(standing: Standing, charge: Charge) -> str:
     """Say what the person with least would have left after one more release."""
-    least = min(max(Filter(share.total).left(share.loss + charge.loss),
-                    Filter(share.total).left(share.loss + charge.loss, 0.0))
-                for share in standing.shares)
+    least = min(replace(share, loss=share.loss + charge.loss).left for share in standing.shares)
     return (f"After one more like this, the person with least has ε = {_epsilon(least)} of "
             f"{_epsilon(standing.least.total.epsilon)} left.")
 

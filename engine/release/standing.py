@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -31,12 +32,20 @@ class Share:
     @cached_property
     def spent(self) -> float:
         """ε at the total δ, by the better rule."""
-        return min(Filter(self.total).spent(self.loss), self.loss.epsilon / FINE)
+        return min(Filter(self.total).spent(self.loss), max(self.loss.epsilon / FINE,
+                                                            self.total.epsilon))
 
     @cached_property
     def left(self) -> float:
-        """ε that one more release with Gaussian noise may cost, or a pure one if that is more."""
-        return max(Filter(self.total).left(self.loss), Filter(self.total).left(self.loss, 0.0))
+        """The total ε less what was spent; one more release of at most this ε is permitted.
+
+        It has Gaussian noise and δ of at most a twentieth of the total, or is pure and fits the
+        sum. Where squares of μ add, a little more than this may be permitted as well.
+        """
+        rule = Filter(self.total)
+        most = max(rule.left(self.loss), rule.left(self.loss, 0.0))
+        rest = math.floor((self.total.epsilon - self.spent) * 1000 + 1e-9) / 1000
+        return max(0.0, min(most, rest))
 
 
 @dataclass(frozen=True, eq=False)

@@ -6,6 +6,7 @@ import pytest
 
 from engine.core.tasks import TASKS
 from engine.language import numbers
+from engine.privacy.failure import usual_delta
 from engine.topics.mean.answer import EPSILON_STEPS
 from pages.parts.lab import estimands, tabs
 from pages.shared import places
@@ -64,7 +65,7 @@ def test_the_mean_curve_has_the_numbers_of_explore():
     at = visit("lab", f"{_SMALL}~epsilon-2")
     assert not at.error
     now = at.session_state.settings
-    answer = run.mean_at_every_step(now.source, now.mechanism, 1 / 60**2, now.seed, EPSILON_STEPS)
+    answer = run.mean_at_every_step(now.source, now.mechanism, usual_delta(60), now.seed, EPSILON_STEPS)
     error = answer.study.error[EPSILON_STEPS.index(2.0)]
     assert f"{error:.3g}" in words(at)
 
@@ -72,7 +73,7 @@ def test_the_mean_curve_has_the_numbers_of_explore():
 def test_what_doubling_epsilon_buys_is_one_number_in_the_list_and_beside_the_chart():
     at = visit("lab", _SMALL)
     now = at.session_state.settings
-    study = run.mean_at_every_step(now.source, now.mechanism, 1 / 60**2, now.seed).study
+    study = run.mean_at_every_step(now.source, now.mechanism, usual_delta(60), now.seed).study
     one, two = (float(study.error[EPSILON_STEPS.index(epsilon)]) for epsilon in (1.0, 2.0))
     assert f"ε: error **{typed(numbers.change(two / one - 1))}**" in words(at)
     assert f"{numbers.number(two)}" in words(at).split("It would be ")[1].split("ε = 2")[0]

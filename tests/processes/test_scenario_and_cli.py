@@ -15,6 +15,7 @@ import pytest
 from engine import __version__
 from engine.__main__ import main
 from engine.core.errors import InputError
+from engine.privacy.failure import usual_delta
 from engine.running import executors
 from engine.simulation import scenario
 from engine.simulation.experiments import run_cells
@@ -105,7 +106,7 @@ def test_axes_make_the_full_grid_in_order():
 
 
 @pytest.mark.parametrize(("method", "budget", "expected"), [
-    ("adaptive_mean", {}, [1 / 60**2, 1 / 80**2]), ("adaptive_mean", {"delta": 1e-7}, [1e-7] * 2),
+    ("adaptive_mean", {}, [usual_delta(60), usual_delta(80)]), ("adaptive_mean", {"delta": 1e-7}, [1e-7] * 2),
     ("adaptive_mean", {"delta": 0}, [0, 0]), ("iclp", {}, [0, 0])])
 def test_a_budget_without_delta_has_that_of_the_pages(method, budget, expected):
     """1/n² for the people of its own cell, and 0 where the method needs none."""

@@ -17,6 +17,7 @@ from engine.mechanisms.noisy_gradient_mean import NoisyGradientMean
 from engine.mechanisms.percentile_curves import PercentileCurves
 from engine.mechanisms.univariate_mean import UnivariateMean
 from engine.privacy import accounting
+from engine.privacy.failure import usual_delta
 from engine.running import executors
 from engine.simulation.experiments import Cell, Run, run_cells
 from engine.sources.bundled import SeaTemperature
@@ -154,7 +155,7 @@ def test_real_curves_are_planned_with_by_a_twin_of_their_facts_and_sizes():
 def test_the_question_and_the_verdict_are_plain_sentences():
     words = planning_words.question(HERE, "epsilon", 2.0, FACTS)
     assert words == ("An error of at most 2 cm with 150 children, 10 observations each, at "
-                     "ε = … and δ = 1/n².")
+                     "ε = … and δ = 1/(200 n).")
     found = answer()
     assert planning_words.verdict(found, FACTS).startswith(
         f"**ε = {found.value:g} is enough** for an error (root mean squared) of 2 cm. 99 % simulation interval: ")
@@ -186,7 +187,7 @@ def test_a_plan_shows_the_protection_that_the_noise_really_gives():
     assert "It can be explored, but not released" in memo.decision_memo(loose, found, FACTS).decode()
     honest = answer(HERE, "error")
     assert honest.protection.keeps_promise and planning_words.broken_promise(honest) == ""
-    assert honest.protection.odds.curve.mu == pytest.approx(accounting.exact_mu(1.0, 150**-2), rel=1e-6)
+    assert honest.protection.odds.curve.mu == pytest.approx(accounting.exact_mu(1.0, usual_delta(150)), rel=1e-6)
     nothing = answer(replace(NUMBERS, mechanism=UnivariateMean(setting="none")), "error")
     assert "no protection at all" in planning_words.broken_promise(nothing)
     assert nothing.protection.odds.right == 1.0
@@ -204,7 +205,7 @@ def test_the_command_line_plans(tmp_path, capsys):
     assert command.main(["plan", str(file), "--unknown", "people", "--target", "1.5",
                          "--json"]) == 0
     people = json.loads(capsys.readouterr().out)
-    assert people["value"] > 100 and people["reached"]["delta"] == people["value"]**-2
+    assert people["value"] > 100 and people["reached"]["delta"] == usual_delta(people["value"])
     file.write_text(file.read_text().replace('"epsilon": 1', '"epsilon": 1, "delta": 1e-3'))
     assert command.main(["plan", str(file), "--unknown", "error"]) == 0
     assert "δ is large: above a tenth of 1/n = 0.00667" in capsys.readouterr().out

@@ -13,6 +13,7 @@ from engine.core.random_streams import generator
 from engine.core.types import Budget
 from engine.figures.theme import in_theme
 from engine.mechanisms import mechanisms
+from engine.privacy.failure import usual_delta
 from engine.sources import sources
 from engine.sources.sparse_curves import SparseCurves
 from engine.topics.sites import answer as sites_topic
@@ -160,7 +161,7 @@ def test_sites_that_come_with_the_curves_get_fit_names():
 
 def test_pooled_keeps_the_strictest_promise_of_all():
     result = found(FEW)
-    assert result.pooled.budgets == (Budget(1.0, 1 / 130**2),)
+    assert result.pooled.budgets == (Budget(1.0, usual_delta(130)),)
     assert result.together.budgets == budgets(FEW)
 
 

@@ -41,7 +41,7 @@ def question(setting: Setting, unknown: str, target: float, facts: PublicFacts) 
         parts[unknown] = "…"
     error = "…" if unknown == "error" else _target(target, facts)
     stated = setting.stated_delta
-    delta = "1/n²" if not stated.is_chosen and stated.value > 0 else small(stated.value)
+    delta = stated.rule if not stated.is_chosen and stated.value > 0 else small(stated.value)
     of_curve = f" of the {setting.function} curve" if setting.function else ""
     return (f"An error{of_curve} of at most {error} with {_people(parts, facts)}, "
             f"{parts['readings']} observations each, at ε = {parts['epsilon']} and "

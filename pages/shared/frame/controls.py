@@ -351,7 +351,7 @@ def all_changed(task: str = settings.TASK) -> list[str]:
         out.append(f"Table of {n} site{'s' * (n != 1)}")
     out += changed_chips(current.mechanism_of(task))
     if current.delta is not None:
-        out.append(f"δ {current.delta:g} (default 1/n²)")
+        out.append(f"δ {current.delta:g} (default by n)")
     if current.seed != settings.FRONT_PAGE.seed:
         out.append(f"Seed {current.seed}")
     if current.epsilon_limit is not None:

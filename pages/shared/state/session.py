@@ -261,7 +261,7 @@ def set_delta(delta: float | None, task: str = TASK) -> None:
     if delta is not None and not 0 <= delta < 1 / n:
         raise InputError(f"δ must be 0, or lie above 0 and below 1/n = {1 / n:.3g}; got "
                          f"{delta:g}.", field="delta",
-                         hint=f"The default is 1/n² = {usual_delta(n):.2g}.")
+                         hint=f"The default is {usual_delta(n):.2g}.")
     if delta == 0 and current().mechanism_of(task).guarantee is Guarantee.APPROXIMATE:
         raise InputError("This method’s noise needs a δ above 0; got 0.", field="delta",
                          hint="Choose another method, or a δ such as 1/n².")
