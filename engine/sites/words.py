@@ -62,6 +62,7 @@ def sign_off(plan: SitePlan, site: int) -> list[str]:
     study = plan.study
     member, facts, cost, lines = (study.members[site], study.facts, study.cost(site),
                                   study.certified_spends(site))
+    stated = lines_before(facts, study.sizes, study.mechanism.main_task.data is DataType.CURVES)
     turns = Protocol(plan).of_site(site)
     numbers = sum(turn.noise.size for turn in turns)
     by = ("a key of its own" if study.scheme is Scheme.ED25519
@@ -78,7 +79,7 @@ def sign_off(plan: SitePlan, site: int) -> list[str]:
             if study.shares else "Nothing that others send or do changes that."),
         plain_text(odds_main(risk.of_ledger(lines), facts.person, lines[0].unit.noun)),
         f"Protected: {plan.release.plain['unit']}. Bounds come from: {facts.origin}.",
-        *lines_before(facts, study.sizes, study.mechanism.main_task.data is DataType.CURVES)]
+        *stated[1 if study.shares else 0:]]  # the first says whose noise it is; so does the summary
 
 
 def checklist(study: SiteStudy, offers: Collection[str], sign_offs: Collection[SignOff],

@@ -658,6 +658,7 @@ def test_what_a_site_signs_says_on_whom_it_relies(plan):
     text = "\n".join(words.sign_off(plan, 0))
     assert "2 of the sites, yours among them" in text and "checked its partners’ keys" in text
     assert all(group in text for group in plan.words)
+    assert "adds its own noise" not in text
 
 
 def test_a_centre_makes_the_release_of_masked_sums_and_one_exchanged_message_voids_it(tmp_path):
