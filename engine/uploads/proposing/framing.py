@@ -93,11 +93,17 @@ def _encoding(content: bytes) -> str:
     marked = next((name for mark, name in _MARKS if content.startswith(mark)), None)
     if marked is not None:
         return marked
-    try:
-        content.decode()
-    except UnicodeDecodeError:
-        return "utf-8" if b"\0" in content else "windows-1252"
+    if not _is_text(content, "utf-8"):
+        return "windows-1252" if _is_text(content, "windows-1252") else "utf-8"
     return "utf-8"
+
+
+def _is_text(content: bytes, encoding: str) -> bool:
+    try:
+        content.decode(encoding)
+    except UnicodeDecodeError:
+        return False
+    return b"\0" not in content
 
 
 def _of_export(content: bytes, read: Read, encoding: str, limits: Limits) -> Framed:

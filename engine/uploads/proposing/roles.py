@@ -28,6 +28,7 @@ from engine.uploads.proposing.series import (
     check_beginning,
     check_family,
     is_family_of_people,
+    numbered,
     refuse_names,
     series_of,
 )
@@ -154,6 +155,7 @@ def roles_of(look: Look, kind: FileKind | None = None) -> Roles:
     """
     if look.framed.frame.export:
         return _of_export(look)
+    _refuse_without_header(look)
     guessed = _kind_of_file(look) if kind is None else kind
     roles = (_of_records(look) if guessed is FileKind.RECORDS else
              _of_events(look, guessed) if guessed in EVENTS else _of_curves(look, guessed))
@@ -169,6 +171,17 @@ def _of_export(look: Look) -> Roles:
     value = look.choices.get("value") or next(
         (name for name in values if unit and same_unit(unit_in_name(name), unit)), values[0])
     return Roles(FileKind.CURVES, {"time": (time,), "value": (str(value),)})
+
+
+def _refuse_without_header(look: Look) -> None:
+    """Refuse a first line of data: numbers, and texts that stand below themselves as well."""
+    numbers = [name for name in look.columns if numbered(name, look.table)[0] == ""]
+    texts = [name for name in look.columns if name not in numbers and look.is_named(name)]
+    is_data = all(name.casefold() in {text.casefold() for text in look.columns[name].known}
+                  for name in texts)
+    if numbers and is_data and (texts or not look.series):
+        raise InputError("The first line holds data in place of names of columns.", field="header",
+                         hint="Put a line of names above it, such as id, time and value.")
 
 
 # -- what the file holds ---------------------------------------------------------------------------
