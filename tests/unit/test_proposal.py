@@ -483,3 +483,13 @@ def test_a_first_line_of_data_is_refused_without_a_cell_of_it(content):
     with pytest.raises(InputError, match="names of columns") as refused:
         propose(content)
     assert not any(cell in str(refused.value) for cell in ("p1", "86", "2.5", "2024", "7"))
+
+
+def test_a_workbook_is_read_by_the_name_of_its_sheet_and_the_others_are_told():
+    content = files.xlsx(other=files.wide_frame())
+    first, other = propose(content), propose(content, sheet="other")
+    assert first.reading.frame.sheet == "data" and any("“other”" in note for note in first.notes)
+    assert other.reading.frame.sheet == "other" and len(other.reading.at) == 4
+    assert len(read(content, other.likely).ids) == 6
+    with pytest.raises(InputError):
+        propose(content, sheet="none")
