@@ -5,10 +5,11 @@ from engine.mechanisms import mechanisms
 from engine.numerics.counts.cells import Counted
 from engine.release.data_sections import LOOKING
 from engine.uploads.curves import Upload
-from engine.uploads.events import counted_for
+from engine.uploads.events import UploadEvents, counted_for
 from engine.uploads.people import read
 from engine.uploads.proposal import propose
-from engine.uploads.records import curves_of, events_of, rows_of
+from engine.uploads.records import curves_of, event_columns, events_of, rows_of
+from engine.uploads.rows import UploadRows
 
 
 def reading_of(content, data=DataType.CURVES, **stated):
@@ -38,6 +39,20 @@ def upload_of(content, declared, columns=None, **stated):
     """Curves of a file with stated facts, which may be published."""
     reading = reading_of(content, columns=columns or {}, **stated)
     return Upload(curves=curves_of(read(content, reading)), declared=declared, reading=reading)
+
+
+def rows_upload_of(content, declared, columns=None, **stated):
+    """Records of a file with stated facts, which may be published."""
+    reading = reading_of(content, DataType.RECORDS, columns=columns or {}, **stated)
+    return UploadRows(rows=rows_of(read(content, reading)), declared=declared, reading=reading)
+
+
+def events_upload_of(content, declared, counted=Counted.OUTCOMES, columns=None, **stated):
+    """Times of a file with stated facts, which may be published; facts may follow from columns."""
+    reading = reading_of(content, counted, columns=columns or {}, **stated)
+    facts = declared(event_columns(reading, counted)) if callable(declared) else declared
+    return UploadEvents(events=events_of(read(content, reading), counted), declared=facts,
+                        reading=reading)
 
 
 def data_of(content, data, kind=DataType.CURVES):

@@ -40,7 +40,8 @@ PAIRS = {  # cells between which a rule on a whole column may change its mind
     "clock without a colon": ("0830", "5"),
     "words for 0 and 1": ("yes", "m")}
 LINES = ("", '"', '"\n', ",,,", "id,time,value", "\ufeff", "\x00", "# note", "1", "a,b", "a;b",
-         "sep=;", "x\ty\tz", '"a\nb","c"', "," * 30, " ", "\u2029", "\x85", "{}", "mg/dL", "mmol/L")
+         "sep=;", "x\ty\tz", '"a\nb","c"', "," * 30, " ", "\u2029", "\x85", "{}", "mg/dL",
+         "Subject ID,Timestamp,Event Type,Glucose Value (mmol/L)")
 
 
 class Kind(NamedTuple):
@@ -224,7 +225,14 @@ KINDS = (
          lambda rng: [_number(rng, 0, 1), _number(rng), "f", "a"],
          {**_long("id,time,value,sex,note", {}), "columns": {
              "time": {"name": "time"}, "value": {"name": "value"}, "covariates": [
-                 {"name": "sex", "kind": "word", "words": {"f": 0, "m": 1}, "other": "missing"}]}}),
+                 {"name": "sex", "kind": "word", "words": {"f": 0, "m": 1}, "other": "missing"}]}},
+         each=4),
+    Kind("export of a device", "Subject ID,Timestamp,Event Type,Glucose Value (mg/dL)",
+         lambda rng: [f"2024-01-02T{rng.randint(0, 23):02d}:05:00", "EGV",
+                      str(rng.randint(80, 200))],
+         {"frame": {"encoding": "utf-8", "export": "Dexcom Clarity"},
+          "person": {"column": "Subject ID"}, "several": "average",
+          "columns": {"time": {"name": "hour"}, "value": {"name": "glucose (mg/dL)"}}}),
     Kind("groups", "id,time,value,arm", lambda rng: [_number(rng, 0, 1), _number(rng), "A"],
          {**_long("id,time,value,arm", {}), "columns": {
              "time": {"name": "time"}, "value": {"name": "value"}, "group": {

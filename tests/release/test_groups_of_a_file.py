@@ -2,6 +2,7 @@
 
 import json
 from dataclasses import replace
+from types import MappingProxyType
 
 import numpy as np
 import pytest
@@ -72,10 +73,11 @@ def reading(words):
                     if words else {})}}
 
 
-def plain(words={"girls": "girls", "boys": "boys"}, **changes):
-    data = {"file": "h.csv", "reading": reading(words), "facts": {"value_low": 60, "value_high": 210, "time_low": 2, "time_high": 18,
-                      "origin": "chart", "design": {"law": "even"}, "symmetric": True,
-                      "observations_per_curve": 10, "value_unit": "cm", "time_unit": "years"}}
+def plain(words=MappingProxyType({"girls": "girls", "boys": "boys"}), **changes):
+    data = {"file": "h.csv", "reading": reading(dict(words)), "facts": {
+        "value_low": 60, "value_high": 210, "time_low": 2, "time_high": 18, "origin": "chart",
+        "design": {"law": "even"}, "symmetric": True, "observations_per_curve": 10,
+        "value_unit": "cm", "time_unit": "years"}}
     return {"version": 1, "name": "heights", "data": {**data, **changes},
             "mechanism": {"key": "adaptive_mean", "parameters": {}},
             "budgets": [{"epsilon": 2.0, "delta": 1e-6}]}
