@@ -26,33 +26,28 @@ FACTS = {"value_low": 60, "value_high": 210, "value_name": "Height", "value_unit
          "time_low": 2, "time_high": 18, "time_name": "Age", "time_unit": "years",
          "origin": "a growth chart", "person": "child", "people": "children",
          "design": {"law": "even"}, "observations_per_curve": 4}
+AGE_AND_HEIGHT = {"time": {"name": "age"}, "value": {"name": "height"}}
 
 
-def _reading(header, columns, person, **more):
+def _reading(header, person, **columns):
     return {"frame": {"encoding": "utf-8", "separator": ",", "header": header}, "person": person,
-            "columns": columns, **more}
+            "columns": columns}
 
 
-_AGE = {"name": "age", "kind": "number"}
-_HEIGHT = {"name": "height", "kind": "number"}
-ROWS = {"rows": True}
-CURVES = {"reading": _reading(["child", "age", "height"], {"time": _AGE, "value": _HEIGHT},
-                              {"column": "child"}), "facts": FACTS}
-WITH_SEX = {"reading": _reading(["child", "age", "height", "sex"], {
-                "time": _AGE, "value": _HEIGHT, "covariates": [{"name": "sex", "kind": "number"}]},
-                {"column": "child"}),
+CURVES = {"reading": _reading(["child", "age", "height"], {"column": "child"}, **AGE_AND_HEIGHT),
+          "facts": FACTS}
+WITH_SEX = {"reading": _reading(["child", "age", "height", "sex"], {"column": "child"},
+                                **AGE_AND_HEIGHT, covariates=[{"name": "sex"}]),
             "facts": {**FACTS, "covariates": [{"name": "sex", "low": 0, "high": 1}]}}
-SINGLE = {"reading": _reading(["age", "height"], {"time": _AGE, "value": _HEIGHT}, ROWS),
+SINGLE = {"reading": _reading(["age", "height"], {"rows": True}, **AGE_AND_HEIGHT),
           "facts": {**{name: value for name, value in FACTS.items() if name != "observations_per_curve"},
                     "reading_sd": 6}}
-RECORDS = {"reading": _reading(["id", "age"], {"features": [_AGE]}, {"column": "id"}),
+RECORDS = {"reading": _reading(["id", "age"], {"column": "id"}, features=[{"name": "age"}]),
            "features": [{"name": "age", "low": 0, "high": 100}], "facts": {"origin": "a law"}}
-EVENTS = {"reading": _reading(["days", "end", "arm"], {
-              "time": {"name": "days", "kind": "number"},
-              "status": {"name": "end", "kind": "word", "words": {"death": "death"},
-                         "other": "censored"},
-              "group": {"name": "arm", "kind": "word", "words": {"A": "A", "B": "B"},
-                        "other": "missing"}}, ROWS),
+EVENTS = {"reading": _reading(
+    ["days", "end", "arm"], {"rows": True}, time={"name": "days"},
+    status={"name": "end", "kind": "word", "words": {"death": "death"}, "other": "censored"},
+    group={"name": "arm", "kind": "word", "words": {"A": "A", "B": "B"}, "other": "missing"}),
           "facts": {"time_high": 1000, "time_unit": "days", "origin": "the protocol"}}
 
 

@@ -117,10 +117,13 @@ class CurveTable(Observations):
         InputError
             If nobody is in it.
         """
-        if self.group is None or name not in self.group_names:
+        members = (np.zeros(self.n_curves, dtype=bool) if self.group is None
+                   or name not in self.group_names else
+                   self.group == self.group_names.index(name))
+        if not members.any():
             raise InputError(f"Nobody is in the group {brief(name)}.", field="groups",
-                             hint="Groups are called by the texts of their column.")
-        return self.only(self.group == self.group_names.index(name))
+                             hint="Groups are called as the words of their column say.")
+        return self.only(members)
 
     def only(self, members: NDArray[np.bool_]) -> CurveTable:
         """Keep these curves (n,) with their observations; sites without any go."""

@@ -475,3 +475,21 @@ def test_groups_that_are_stated_as_a_column_alone_are_asked_about():
         asked = question(proposal, "columns.group.words")
         group = answered(proposal.reading, asked.options[0]).columns["group"]
         assert dict(group.words) == {"f": "f", "m": "m"} and group.other == other
+
+
+@pytest.mark.parametrize("content", [b"p1,2.5,86.1\np1,3.5,91.2\np2,2,80\n", b"1,7,2.5\n1,3.5,4\n2,2,80\n",
+                                     b"p1;2024-01-31;86\np1;2024-02-01;91\np2;2024-02-03;80\n"])
+def test_a_first_line_of_data_is_refused_without_a_cell_of_it(content):
+    with pytest.raises(InputError, match="names of columns") as refused:
+        propose(content)
+    assert not any(cell in str(refused.value) for cell in ("p1", "86", "2.5", "2024", "7"))
+
+
+def test_a_workbook_is_read_by_the_name_of_its_sheet_and_the_others_are_told():
+    content = files.xlsx(other=files.wide_frame())
+    first, other = propose(content), propose(content, sheet="other")
+    assert first.reading.frame.sheet == "data" and any("“other”" in note for note in first.notes)
+    assert other.reading.frame.sheet == "other" and len(other.reading.at) == 4
+    assert len(read(content, other.likely).ids) == 6
+    with pytest.raises(InputError):
+        propose(content, sheet="none")

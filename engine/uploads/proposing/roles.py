@@ -28,6 +28,7 @@ from engine.uploads.proposing.series import (
     check_beginning,
     check_family,
     is_family_of_people,
+    numbered,
     refuse_names,
     series_of,
 )
@@ -154,6 +155,7 @@ def roles_of(look: Look, kind: FileKind | None = None) -> Roles:
     """
     if look.framed.frame.export:
         return _of_export(look)
+    _refuse_without_header(look)
     guessed = _kind_of_file(look) if kind is None else kind
     roles = (_of_records(look) if guessed is FileKind.RECORDS else
              _of_events(look, guessed) if guessed in EVENTS else _of_curves(look, guessed))
@@ -169,6 +171,17 @@ def _of_export(look: Look) -> Roles:
     value = look.choices.get("value") or next(
         (name for name in values if unit and same_unit(unit_in_name(name), unit)), values[0])
     return Roles(FileKind.CURVES, {"time": (time,), "value": (str(value),)})
+
+
+def _refuse_without_header(look: Look) -> None:
+    """Refuse a first line of data: numbers, and texts that stand below themselves as well."""
+    numbers = [name for name in look.columns if numbered(name, look.table)[0] == ""]
+    texts = [name for name in look.columns if name not in numbers and look.is_named(name)]
+    is_data = all(name.casefold() in {text.casefold() for text in look.columns[name].known}
+                  for name in texts)
+    if numbers and is_data and (texts or not look.series):
+        raise InputError("The first line holds data in place of names of columns.", field="header",
+                         hint="Put a line of names above it, such as id, time and value.")
 
 
 # -- what the file holds ---------------------------------------------------------------------------
@@ -429,11 +442,11 @@ def _starts(look: Look, free: Mapping[str, str], end: str, ids: Ids | None
 # -- how cells are read ----------------------------------------------------------------------------
 
 
-def words_for_numbers(cells: Content) -> dict[str, str | float]:
+def words_for_numbers(content: Content) -> dict[str, str | float]:
     """Return which text is 0 and which 1, of a known pair of words; empty for any others."""
-    if cells.n_different > _FEW_TEXTS:
+    if content.n_different > _FEW_TEXTS:
         return {}
-    texts = {text.casefold() for text in cells.known}
+    texts = {text.casefold() for text in content.known}
     pair = next((pair for pair in ZERO_ONE if texts and texts <= {*pair}), None)
     return {} if pair is None else {text: pair.index(text) for text in pair}
 
@@ -447,27 +460,27 @@ def column_of(look: Look, names: Sequence[str], role: str, of_curves: bool = Tru
         With the number of cells that can be read in no way.
     """
     raw = tuple(look.raw(name) for name in names)
-    cells = look.columns[names[0]]
+    content = look.columns[names[0]]
     if role in CODED:
-        return _of_words(look, raw, cells, role, of_curves)
+        return _of_words(look, raw, content, role, of_curves)
     kind = look.kind(names[0])
     is_time = role in ("time", "start", "entry")
     unit = in_words(unit_in_name(raw[0], of_time=is_time))
-    unix = cells.unix() if is_time and kind is Kind.NUMBER else None
+    unix = content.unix() if is_time and kind is Kind.NUMBER else None
     if unix is not None:
         return Column(names=raw, kind=Kind.DATE, order=unix, counted=look.stated.counted)
     if kind is Kind.DATE:
         return _of_dates(look, raw, names, role)
-    if kind is Kind.WORD and role in LISTED and (words := words_for_numbers(cells)):
+    if kind is Kind.WORD and role in LISTED and (words := words_for_numbers(content)):
         return Column(names=raw, kind=Kind.WORD, words=words, other=Other.MISSING)
     if kind is Kind.WORD:
         kind = Kind.NUMBER
     if elapsed := look.stated.dates.elapsed:
         kind = Kind.ELAPSED if kind is Kind.CLOCK else kind
-    if (fitting := cells.n(kind, look.decimal)) < cells.n_known:
-        raise _unreadable(cells, kind, cells.n_known - fitting, look.decimal)
+    if (fitting := content.n(kind, look.decimal)) < content.n_known:
+        raise _unreadable(content, kind, content.n_known - fitting, look.decimal)
     if kind is Kind.NUMBER:
-        _refuse_thousands(cells, look.decimal)
+        _refuse_thousands(content, look.decimal)
     if kind in (Kind.CLOCK, Kind.ELAPSED):
         usually = elapsed or "hours" if kind is Kind.ELAPSED else "hours of day"
         counted = "" if kind is Kind.ELAPSED else look.stated.counted
@@ -475,25 +488,25 @@ def column_of(look: Look, names: Sequence[str], role: str, of_curves: bool = Tru
     return Column(names=raw, kind=kind, unit="%" if kind is Kind.PERCENTAGE and not unit else unit)
 
 
-def _of_words(look: Look, raw: tuple[str, ...], cells: Content, role: str, of_curves: bool
+def _of_words(look: Look, raw: tuple[str, ...], content: Content, role: str, of_curves: bool
               ) -> Column:
     """Return a column of words: what its texts mean is for a person to say."""
     stated = {"status": look.stated.events, "group": look.stated.groups}.get(role, ())
     left = Other.LEFT_OUT if of_curves else Other.MISSING
     other = {"status": Other.CENSORED, "group": left}.get(role, Other.UNSTATED)
     if role == "site":
-        stated = tuple(sorted(cells.known))
+        stated = tuple(sorted(content.known))
     return Column(names=raw, kind=Kind.WORD, words={text: text for text in stated},
                   other=other if stated else Other.UNSTATED)
 
 
 def _of_dates(look: Look, raw: tuple[str, ...], names: Sequence[str], role: str) -> Column:
-    cells = look.columns[names[0]]
+    content = look.columns[names[0]]
     for content, kind in zip((look.columns[name] for name in names), (Kind.DATE, Kind.CLOCK),
                              strict=False):
         if (fitting := content.n(kind)) < content.n_known:
             raise _unreadable(content, kind, content.n_known - fitting, look.decimal)
-    order = cells.order
+    order = content.order
     if order is not Order.YMD and look.stated.order:
         order = look.stated.order
     if not order and role in LISTED:
@@ -502,7 +515,7 @@ def _of_dates(look: Look, raw: tuple[str, ...], names: Sequence[str], role: str)
                          "2024-03-31.")
     counting = look.stated.counted if role == "time" else ""
     return Column(names=raw, kind=Kind.DATE, order=order, counted=counting,
-                  offset=Offset.KEPT if cells.n_with_offset else Offset.NONE)
+                  offset=Offset.KEPT if content.n_with_offset else Offset.NONE)
 
 
 def _unreadable(content: Content, kind: Kind, number: int, decimal: str) -> InputError:
@@ -519,12 +532,12 @@ def _unreadable(content: Content, kind: Kind, number: int, decimal: str) -> Inpu
         if is_header else advice_on(bad, decimal))
 
 
-def _refuse_thousands(cells: Content, decimal: str) -> None:
-    if cells.has_thousands(decimal):
+def _refuse_thousands(content: Content, decimal: str) -> None:
+    if content.has_thousands(decimal):
         raise InputError(
-            f"{counted(cells.n_with(decimal), 'line')} of column “{shortened(cells.name)}” look "
-            f"like numbers with a mark between thousands, such as 1{decimal}050, beside others "
-            "without.", field=cells.name, hint="Write all numbers without a mark between "
+            f"{counted(content.n_with(decimal), 'number')} of column “{shortened(content.name)}” "
+            f"seem to have a mark between thousands, such as 1{decimal}050, beside others without.",
+            field=content.name, hint="Write all numbers without a mark between "
             "thousands.")
 
 
