@@ -17,10 +17,10 @@ import pytest
 from engine.core.errors import InputError
 from engine.core.tasks import SPARSE_REGRESSION, DataType
 from engine.uploads import examples
+from engine.uploads.bounded import read_file
 from engine.uploads.curves import Upload, read_curves
 from engine.uploads.facts import StatedCovariate, declare, declare_rows
 from engine.uploads.layout import suggest_layout
-from engine.uploads.bounded import read_file
 from engine.uploads.regressors import MAX_COVARIATES
 from engine.uploads.rows import (
     UploadRows,
