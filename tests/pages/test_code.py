@@ -399,10 +399,10 @@ def test_a_file_of_ones_own_is_read_again_as_it_was_on_the_page(kind, tmp_path, 
     assert code.command == "" and "own.csv" in code.python
 
 
-def test_sites_of_ones_own_are_named_and_sized_by_the_file_alone(tmp_path, monkeypatch):
+def test_sites_of_ones_own_are_sized_by_the_file_alone(tmp_path, monkeypatch):
     source, own = own_of("readings", tmp_path)
     code = code_for.code_for(OWN["readings"](source), own)
-    assert "North" not in code.python and "South" not in code.python
+    assert "1000" not in code.python and "2000" not in code.python
     monkeypatch.chdir(tmp_path)
     made = {}
     exec(code.run, made)

@@ -79,6 +79,8 @@ def stated(task: str) -> dict[str, Any]:
     if columns.get("id") == EVERY_ROW:
         columns["id"] = _NONE
     features = columns.pop("features", None)
+    if features and chosen.get("value") is not None:
+        columns["value"] = chosen["value"]  # whoever names features names what is predicted, too
     columns = {role: None if name == _NONE else name for role, name in columns.items()}
     return {**({"columns": columns} if columns else {}),
             **({"features": features} if features else {})}
