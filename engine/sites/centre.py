@@ -14,8 +14,9 @@ from typing import Any
 from engine.core.entrance import json_of
 from engine.core.errors import InputError
 from engine.core.plain import checked_object
-from engine.privacy import accounting, risk
+from engine.privacy import accounting
 from engine.release import files, published
+from engine.release.guarantee_card import told_apart
 from engine.release.ledger import Receipt
 from engine.release.published import Published
 from engine.release.standing import Standing
@@ -90,7 +91,7 @@ def site_card(plan: SitePlan, release: Published, site: int) -> dict[str, Any]:
             "site": {"name": member.name, "people": member.people},
             "run": {"plan": plan.digest},
             "guarantee": {"epsilon": budget.epsilon, "delta": budget.delta},
-            "odds": {**card["odds"], "right_guess_at_most": risk.of_ledger(lines).right},
+            **told_apart(lines),
             "accounting": {**whole, "rho": accounting.total_rho(lines), "messages": [
                 message for message in whole["messages"]
                 if plan.study.shares or message["from"] == member.name],

@@ -192,7 +192,7 @@ def test_people_without_budget_are_left_out_where_that_is_asked_and_the_card_say
         publish(book, own(rows, 300.0), "all", budget)
     first = publish(book, own(rows, 300.0), "all", budget, leave_out=True)
     assert first.sizes.n_curves == 30
-    assert first.card["exhausted"] == "people without budget were left out"
+    assert first.card["exhausted"] == "left out"
     assert book.standing(own(rows, 300.0)) == {1.0: 40}
     again = publish(book, own(rows[::-1], 300.0), "all", budget, leave_out=True)
     assert again.release_id == first.release_id and len(book.entries()) == 2
