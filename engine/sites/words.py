@@ -106,8 +106,8 @@ def withdrawn(protocol: Protocol, withdrawal: Withdrawal) -> list[str]:
             "never draws." if drawn < protocol.n_rounds else
             f"{withdrawal.site} had drawn all {protocol.n_rounds} rounds; nothing more is drawn.",
             *(["The secret of its pads is erased."] if is_masked else []),
-            f"It drew {drawn} of {protocol.n_rounds} rounds. What its ledger charged stays "
-            "charged."]
+            f"It drew {drawn} of {protocol.n_rounds} rounds, which stay charged; its ledger has "
+            "returned the others."]
 
 
 def unreadable(rounds: Sequence[int]) -> str:
