@@ -688,8 +688,8 @@ class Upload(UploadedData[CurveData]):
         """Ids and shapes of curves; see `Source.traces`."""
         _, values, ends = self._sorted
         return traces_of(self.curves, lambda: iter(self.contents()),
-                              tuple(pieces(*shapes(values, ends))), bits_of_shapes(values, ends),
-                              is_of_rows=self.is_of_rows)
+                         tuple(pieces(*shapes(values, ends))), bits_of_shapes(values, ends),
+                         is_of_rows=self.is_of_rows, reading=self.reading)
 
     @property
     def _sorted(self) -> tuple[Array, Array, Integers]:

@@ -703,7 +703,7 @@ class UploadEvents(UploadedData[EventData]):
             columns.append(events.group.astype(float))
         rows = np.ascontiguousarray(np.column_stack(columns), "<f8")
         return traces_of(events, lambda: pieces(
-            np.arange(1, len(rows) + 1) * rows.shape[1], rows.ravel()))
+            np.arange(1, len(rows) + 1) * rows.shape[1], rows.ravel()), reading=self.reading)
 
     @property
     def _people(self) -> bytes:

@@ -227,7 +227,7 @@ class UploadRows(UploadedData[SampleData]):
         known = np.isfinite(table)
         return traces_of(self.rows, lambda: iter(self.contents()), tuple(pieces(
             np.cumsum(known.sum(axis=1)), *coarse(table[known]))),
-            bits_of_records(used, np.array(extents)), "values")
+            bits_of_records(used, np.array(extents)), "values", reading=self.reading)
 
     @property
     def _numbers(self) -> Array:

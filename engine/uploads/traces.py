@@ -9,10 +9,13 @@ from collections import Counter
 from collections.abc import Callable, Iterator
 
 import numpy as np
+import pyarrow as pa
 
 from engine.core.identity import Integers, Traces
 from engine.core.types import Array
 from engine.uploads.columns import Observations
+from engine.uploads.ids import IdForm, canonical_texts
+from engine.uploads.reading_of_files import Reading
 
 _DIGITS = 6  # of a value in a trace
 _FEWEST = 3  # values of a curve that has a shape
@@ -57,24 +60,33 @@ def shapes(values: Array, ends: Integers) -> tuple[Integers, Integers]:
 
 def traces_of(read: Observations, records: Callable[[], Iterator[bytes]],
               content: tuple[bytes, ...] = (), bits: Array | None = None, kind: str = "shapes",
-              is_of_rows: bool = False) -> Traces:
+              is_of_rows: bool = False, reading: Reading | None = None) -> Traces:
     """Collect what people of a file are known again by.
 
-    An id that several sites use names one person at each, so such ids get the name of their site.
+    Ids are compared as numbers in every file, so that another form in its reading makes no other
+    people; ids of one file that would be one by this stay as its reading has them. An id that several sites use names one person at each, so such ids get the name of their site.
     Where rows are protected on their own, a person with several has one trace, the id. All of a
     record is looked at only where there are no ids.
     """
-    texts = tuple(name.strip().casefold().encode() for name in read.ids)
-    n = len(read.server)
+    texts, n = _normal(read.ids), len(read.server)
+    ids_from = reading.person.list if reading is not None and reading.person is not None else ""
     if not texts:
         return Traces(n, (), content, np.zeros(n) if bits is None else bits, tuple(records()), kind)
     if is_of_rows:
-        return Traces(len({*texts}), tuple(sorted({*texts})))
+        return Traces(len({*texts}), tuple(sorted({*texts})), ids_from=ids_from)
     if len({*texts}) < n:
         often = {text for text, count in Counter(texts).items() if count > 1}
         texts = tuple(text + b"\0" + _site(read, site) if text in often else text
                       for text, site in zip(texts, read.server.tolist(), strict=True))
-    return Traces(n, texts, content, np.zeros(n) if bits is None else bits, (), kind)
+    return Traces(n, texts, content, np.zeros(n) if bits is None else bits, (), kind, ids_from)
+
+
+def _normal(ids: tuple[str, ...]) -> tuple[bytes, ...]:
+    """Return ids without leading zeros, and such as would be several people's as they are."""
+    plain: list[str] = canonical_texts(pa.array(ids, pa.string()), IdForm.NUMBER).to_pylist()
+    spellings = Counter(one for one, _ in {*zip(plain, ids, strict=True)})
+    return tuple((one if spellings[one] == 1 else name).encode()
+                 for one, name in zip(plain, ids, strict=True))
 
 
 def _site(read: Observations, site: int) -> bytes:

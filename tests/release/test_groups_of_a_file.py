@@ -169,3 +169,29 @@ def test_simulated_groups_differ_as_their_truths_say():
     assert means[1] - means[0] == pytest.approx(difference, abs=0.02)
     pooled = float(np.mean(source.draw(1, np.random.default_rng(3)).values))
     assert pooled == pytest.approx(sum(means) / 2, abs=0.05)
+
+
+def test_two_groupings_of_one_file_are_refused_the_second_time_with_the_count(tmp_path, capsys):
+    """Everybody is in a region and in an age group: at ε = 3 of 3 nobody has enough left for both."""
+    rng = np.random.default_rng(1)
+    rows = [f"p{k},{time},{50 + rng.normal(0, 10):.2f},{'ABC'[k % 3]},{'XYZ'[k // 3 % 3]}\n"
+            for k in range(90) for time in (0.1, 0.4, 0.7, 0.9)]
+    (tmp_path / "file.csv").write_text("".join(["id,t,v,region,age\n", *rows]))
+    codes = []
+    for name, column, names in (("region", "region", ["A", "B", "C"]), ("age", "age", ["X", "Y", "Z"])):
+        (tmp_path / f"{name}.json").write_text(json.dumps({
+            "version": 1, "name": name, "data": {
+                "file": "file.csv", "columns": {"id": "id", "time": "t", "value": "v", "group": column},
+                "groups": names, "facts": {
+                    "value_low": 0, "value_high": 100, "time_low": 0, "time_high": 1,
+                    "origin": "a manual", "design": {"law": "even"}, "observations_per_curve": 4}},
+            "mechanism": {"key": "adaptive_mean"}, "budgets": [{"epsilon": 3.0, "delta": 1e-4}]}))
+        codes.append(__main__.main(["release", str(tmp_path / f"{name}.json"), "--yes", "--ledger",
+                                    str(tmp_path / "ledger"), "--out", str(tmp_path / name)]))
+    assert codes == [0, 2]
+    assert "30 of 30 people have less left than this release costs" in capsys.readouterr().err
+    assert __main__.main(["ledger", "show", str(tmp_path / "age.json"), "--ledger",
+                          str(tmp_path / "ledger")]) == 0
+    shown = capsys.readouterr().out
+    assert shown.count("Left for the person with least: ε = ") == 3
+    assert shown.count("“region, A”, “region, B”, “region, C”") == 3 and "p1," not in shown
