@@ -57,7 +57,7 @@ class Ban:
 _OBJECTS = "how|what|the|an?|us|it|each|every|any|this|that|its|their"
 _LIMITS_AS_A_VERB = (rf"limits (?:{_OBJECTS})\b", r"what limits\b")
 BANNED = (
-    Ban("reading", "readings?", "observation",
+    Ban("reading", "readings|(?:each|every|per|single) reading", "observation",
            (r"(?:worth|while|by|after|before|on|in|when|is|for) reading\b(?! of)",
             r"reading (?:a|an|the|this|that|it|your|one|of a file|order)\b")),
     Ban("wave", "waves?", "basis function, coefficient or frequency", ("smooth wave",)),

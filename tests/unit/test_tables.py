@@ -125,17 +125,17 @@ def test_decimal_commas_are_read_where_commas_do_not_separate():
     (files.rows('a,1,"3,14"'), "hold a comma"),
     (files.rows('a,1,"1,234.5"'), "hold a comma"),
     (b"id;time;value\na;1;1.234,5\n", "hold a comma"),
-    (b"id;time;value\na;1;3,5\na;1;1.5\n", "hold a dot"),
+    (b"id;time;value\na;1;3,5\na;1;1.5\n", "hold a point"),
     (files.rows("a,1,24-1-31"), "dates or clock times"),
     (files.rows("a,1,31.01.24"), "dates or clock times"),
     (files.rows("a,1,3/4/2024"), "month/day/year"),
     (files.rows("a,1,5-Jan-24"), "dates or clock times"),
     (files.rows("a,1,0.5\na,1,0.6\na,1,70%"), "percent sign"),
-    (files.rows("a,1,tall"), "leave those rows out"),
+    (files.rows("a,1,tall"), "leave the line out"),
     (files.rows("a,1,0x10"), "write one number alone"),
-    (files.rows("a,1,1_000"), "leave those rows out"),
-    (files.rows("a,1,٣"), "leave those rows out"),
-    (files.rows("a,1,True"), "leave those rows out")])
+    (files.rows("a,1,1_000"), "leave the line out"),
+    (files.rows("a,1,٣"), "leave the line out"),
+    (files.rows("a,1,True"), "leave the line out")])
 def test_what_holds_no_number_is_counted_with_advice_and_never_guessed(content, advice):
     table = read_table(content).numbers("value")
     assert table.unreadable == 1 and advice in table.advice

@@ -101,7 +101,8 @@ class Content:
     def are(self, kind: Kind, decimal: str = ".") -> NDArray[np.bool_]:
         """Return which of the different texts are of a kind; dates in any order."""
         if kind is Kind.DATE:
-            return np.isfinite(list(self.dates.values())).any(axis=0)
+            read: NDArray[np.bool_] = np.isfinite(np.stack([*self.dates.values()])).any(axis=0)
+            return read
         return np.isfinite(self._values(Column(names=("",), kind=kind), decimal))
 
     def kind(self, decimal: str = ".") -> Kind:
