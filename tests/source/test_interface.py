@@ -32,7 +32,7 @@ def table():
 
 @pytest.fixture(scope="module")
 def curves(table):
-    return pc.read_curves(table, reading=READING, **FACTS)
+    return pc.read_curves(table, reading=pc.propose(table).reading, **FACTS)
 
 
 def test_a_table_and_the_file_of_it_are_the_same_data(table, curves, tmp_path):
