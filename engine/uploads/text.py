@@ -133,7 +133,7 @@ def _share_of_control(text: bytes) -> float:
     """Return the share of control characters at the beginning of a text."""
     start = text[:SAMPLE]
     left = start.translate(None, bytes(set(range(32)) - set(b"\t\n\r\f\v")))
-    return 1 - len(left) / max(len(start), 1)
+    return 1 - len(left) / len(start) if start else 0.0
 
 
 def _not_text() -> InputError:

@@ -24,17 +24,17 @@ from engine.uploads.proposing.names import by_plain_name, first_of, plain_name, 
 from engine.uploads.proposing.people import Ids, proposed_ids
 from engine.uploads.proposing.series import (
     UNNAMED,
-    begins_with_times,
     check_beginning,
     check_family,
     is_family_of_people,
+    may_begin_with_times,
     numbered,
     refuse_names,
     series_of,
 )
 from engine.uploads.proposing.stated import Stated
 from engine.uploads.reading_of_files import CODED, LISTED, Column, Kind, Offset, Order, Other
-from engine.uploads.tables import MISSING, Table
+from engine.uploads.tables import MISSING, column_key, nearest
 from engine.uploads.units import in_words, same_unit, unit_in_name
 
 _FEW_TEXTS = 6  # of a column that may say how a time ended
@@ -54,6 +54,37 @@ class FileKind(Enumeration):
 
 
 EVENTS = (FileKind.OUTCOMES, FileKind.VALUES, FileKind.SCORES)
+
+
+@dataclass(frozen=True, eq=False)
+class _Named:
+    """Columns of a file by their names, as `names` and `series` look at them."""
+
+    contents: Mapping[str, Content]
+    decimal: str
+    dates: Dates
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        return tuple(self.contents)
+
+    def find(self, name: str) -> str:
+        """Return the column of this name, whatever its case.
+
+        Raises
+        ------
+        InputError
+            If there is none, with the nearest name.
+        """
+        by_key = {column_key(column): column for column in self.contents}
+        if column_key(name) in by_key:
+            return by_key[column_key(name)]
+        raise InputError(f"There is no column “{shortened(name)}”.", field="columns",
+                         hint=f"{nearest(name, self.columns)}Name one of the header.")
+
+    def holds(self, column: str, text: str) -> bool:
+        """Return True if a text stands in a column."""
+        return text in self.contents[column].known
 
 
 @dataclass(frozen=True, eq=False)
@@ -86,11 +117,10 @@ class Look:
         return "," if names > 1 else decimal_of(self.columns.values())
 
     @cached_property
-    def table(self) -> Table:
-        """The same as a table whose columns have names of their own."""
-        columns = dict(zip(self._raw, self.framed.columns, strict=True))
-        dates = Dates(True if self.stated.dates.day_first is None else self.stated.dates.day_first)
-        return Table(pa.table(columns), (), self.decimal, dates=dates)
+    def named(self) -> _Named:
+        """The columns, with what their names and marks in them mean."""
+        day_first = self.stated.dates.day_first
+        return _Named(self.columns, self.decimal, Dates(True if day_first is None else day_first))
 
     def raw(self, name: str) -> str:
         """The name of a column in the header."""
@@ -99,17 +129,17 @@ class Look:
     @cached_property
     def choices(self) -> dict[str, Any]:
         """Columns by the roles that were stated, under names that no other has."""
-        return usual.found(self.table, self.stated.columns)
+        return usual.found(self.named, self.stated.columns)
 
     @cached_property
     def by_name(self) -> dict[str, str]:
         """Role → column, by usual names; stated ones come first."""
-        return roles_by_name(self.table, self.choices)
+        return roles_by_name(self.named, self.choices)
 
     @cached_property
     def series(self) -> dict[str, float]:
         """Columns of observations with their times, where a line is a curve."""
-        return series_of(self.table, usual.names_in(self.choices))
+        return series_of(self.named, usual.names_in(self.choices))
 
     def kind(self, name: str) -> Kind:
         """What most cells of a column are."""
@@ -175,7 +205,7 @@ def _of_export(look: Look) -> Roles:
 
 def _refuse_without_header(look: Look) -> None:
     """Refuse a first line of data: numbers, and texts that stand below themselves as well."""
-    numbers = [name for name in look.columns if numbered(name, look.table)[0] == ""]
+    numbers = [name for name in look.columns if numbered(name, look.named)[0] == ""]
     texts = [name for name in look.columns if name not in numbers and look.is_named(name)]
     is_data = all(name.casefold() in {text.casefold() for text in look.columns[name].known}
                   for name in texts)
@@ -249,13 +279,13 @@ def _of_curves(look: Look, kind: FileKind) -> Roles:
     if not named and kind is FileKind.CURVES:
         may_turn = not look.choices.get("id") and _may_have_people_in_columns(look)
         first, *others = look.columns
-        if may_turn and is_family_of_people(others, look.table):
+        if may_turn and is_family_of_people(others, look.named):
             return Roles(kind, {"time": (first,)}, people_in_columns=True)
         if look.series:
             _refuse_long_and_wide(look)
-            refuse_names(look.table)
-            check_family(look.table, look.series, covariates)
-            check_beginning(look.table, look.series, covariates)
+            refuse_names(look.named)
+            check_family(look.named, look.series, covariates)
+            check_beginning(look.named, look.series, covariates)
             return Roles(kind, {}, covariates, at=tuple(_at(look).items()),
                          may_have_people_in_columns=may_turn)
     times = (str(look.choices["time"]),) if look.choices.get("time") else _times(look)
@@ -264,15 +294,22 @@ def _of_curves(look: Look, kind: FileKind) -> Roles:
     value, candidates = _value(look, times, ids, covariates)
     single = {role: names for role, names in (("time", times), ("value", value)) if names}
     if not times:
-        refuse_names(look.table)
+        refuse_names(look.named)
     return Roles(_single_or_curves(look, kind, ids, named), single, covariates,
                  candidates=candidates, may_have_people_in_columns=may_turn)
 
 
 def _may_have_people_in_columns(look: Look) -> bool:
     """True if the first column may be the times of all others, which hold numbers."""
-    return begins_with_times(look.table) and all(
-        look.kind(name) in (Kind.NUMBER, Kind.PERCENTAGE) for name in [*look.columns][1:])
+    may, is_called_so = may_begin_with_times(look.named)
+    first, *others = look.columns
+    kind = look.kind(first)
+    if not may or kind is Kind.WORD or not (is_called_so or kind in (Kind.DATE, Kind.CLOCK)):
+        return False  # row numbers and what was measured increase as well
+    times = (hours_of(look, (first,), Order.UNSTATED) if kind is Kind.DATE else
+             look.columns[first].numbers(look.decimal, kind))
+    return look.framed.n_lines > 1 and increases([times]) and all(
+        look.kind(name) in (Kind.NUMBER, Kind.PERCENTAGE) for name in others)
 
 
 def _single_or_curves(look: Look, kind: FileKind, ids: Ids | None, named: Any) -> FileKind:
@@ -368,7 +405,7 @@ def _of_records(look: Look) -> Roles:
     response = look.choices.get("value") if "value" in look.choices else (
         first_of(usual.RESPONSES, plain))
     if look.stated.features:
-        features = tuple(look.table.find(name) for name in look.stated.features)
+        features = tuple(look.named.find(name) for name in look.stated.features)
         if "value" not in look.choices:
             response = None
     else:
