@@ -64,9 +64,10 @@ def traces_of(read: Observations, records: Callable[[], Iterator[bytes]],
     """Collect what people of a file are known again by.
 
     Ids are compared as numbers in every file, so that another form in its reading makes no other
-    people; ids of one file that would be one by this stay as its reading has them. An id that several sites use names one person at each, so such ids get the name of their site.
-    Where rows are protected on their own, a person with several has one trace, the id. All of a
-    record is looked at only where there are no ids.
+    people; ids of one file that would be one by this stay as its reading has them. An id that
+    several sites use names one person at each, so such ids get the name of their site. Where rows
+    are protected on their own, a person with several has one trace, the id. All of a record is
+    looked at only where there are no ids.
     """
     texts, n = _normal(read.ids), len(read.server)
     ids_from = reading.person.list if reading is not None and reading.person is not None else ""
