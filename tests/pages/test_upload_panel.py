@@ -8,7 +8,7 @@ import pytest
 import streamlit as st
 
 from engine.running.bounded import Ended
-from engine.uploads import reading
+from engine.uploads import bounded
 from engine.uploads.bounds_library import public_bounds
 from pages.shared import components
 from pages.shared.uploads import columns, tables
@@ -67,9 +67,9 @@ def asked(monkeypatch):
 
 def test_curves_are_made_of_a_file_once_for_each_choice_and_within_bounds(panel, asked):
     at = panel(visits()).run()
-    assert asked == [("read_table", reading.BOUNDS), ("read_curves", reading.OF_COLUMNS)]
+    assert asked == [("read_table", bounded.BOUNDS), ("read_curves", bounded.OF_COLUMNS)]
     at.selectbox(key="upload_several").set_value("keep").run()
-    assert asked[2:] == [("read_curves", reading.OF_COLUMNS)]
+    assert asked[2:] == [("read_curves", bounded.OF_COLUMNS)]
     stated(at).button(key="upload_show").click().run()
     assert len(asked) == 3 and at.session_state["upload"].curves.n_curves == 60
     assert "upload_held" not in at.session_state  # the bytes of the file
