@@ -103,7 +103,7 @@ def test_orders_that_no_page_gives_end_the_connection(door, order):
 
 def kept(url):
     """Bytes of files that the server holds."""
-    return sum(map(float, re.findall(rb'cache_type="uploaded_file_storage"[^}]*} (\d+)',
+    return sum(map(float, re.findall(rb'cache_type="UploadedFileManager"[^}]*} (\d+)',
                                      request(url, "GET", "/_stcore/metrics")[2])))
 
 

@@ -107,7 +107,7 @@ def _is_of_our_pages(scope: Scope) -> bool:
     except ValueError:
         return False
     return bool(host) and (host == headers.get("host")
-                           or origin in st.get_option("server.corsAllowedOrigins"))
+                           or origin in {*st.get_option("server.corsAllowedOrigins")})
 
 
 class _Messages:
