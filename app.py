@@ -27,12 +27,12 @@ def warm_up() -> None:
 
 assets.assets().draw_first(first_picture.script(first_picture.stored()))
 threading.Thread(target=warm_up, daemon=True).start()
-if Path(sys.argv[0]).resolve() == Path(__file__).resolve():  # run by streamlit, which knows the port
+if Path(sys.argv[0]).resolve() == Path(__file__).resolve():  # streamlit runs it, and knows the port
     print(f"Privacy Curves: {door.address()}", flush=True)
 
 app = st.App(
     "pages/shared/shell.py",
-    middleware=[Middleware(headers.Guarded), Middleware(door.Door), Middleware(assets.FromMemory),
-                Middleware(visitors.OneFileEach)],
+    middleware=[Middleware(headers.Guarded), Middleware(door.Door),
+                Middleware(assets.FromMemory), Middleware(visitors.OneFileEach)],
     lifespan=visitors.housekeeping,
 )

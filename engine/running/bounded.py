@@ -130,7 +130,8 @@ class BoundedWorker:
                 self._worker.kill()
                 if self._worker.is_ended_by_the_system:
                     raise Ended("the process was ended") from None
-                raise WorkerFault(f"A worker process broke down ({self._worker.exit_code})") from None
+                raise WorkerFault("A worker process broke down "
+                                  f"({self._worker.exit_code})") from None
             except BaseException:  # nobody waits for the answer any more
                 self._worker.kill()
                 raise

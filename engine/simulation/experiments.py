@@ -138,7 +138,7 @@ class Part:
     failures: dict[int, str]
 
     def fits(self, block: Block) -> bool:
-        """True if this is what the block can give: its cells, shapes, finite numbers and ledgers."""
+        """True if the block can give this: its cells, shapes, finite numbers and ledgers."""
         given, failed = self.errors.keys(), self.failures.keys()
         return (type(self.index) is int and self.index == block.index
                 and given == self.spends.keys() and not given & failed

@@ -57,8 +57,8 @@ def run_sweep(work: Sequence[Block], executor: Executor, finished: Finished | No
               limits: Limits = NO_LIMITS) -> Iterator[Part]:
     """Run blocks and yield their parts as they finish: one for each, those in `finished` first.
 
-    Kept parts that do not fit their blocks are computed again, and their number is logged. New parts
-    are put into `finished` before they are yielded. Leaving the loop cancels what has
+    Kept parts that do not fit their blocks are computed again, and their number is logged. New
+    parts are put into `finished` before they are yielded. Leaving the loop cancels what has
     not started; a task that runs goes on for a fifth of a second or for one block. A block whose
     worker died is tried again; at its third death its cells fail, and the rest goes on. For the
     time limit, one block of each kind runs before the others; its part is not lost.

@@ -272,11 +272,11 @@ def test_what_is_no_file_in_place_of_a_part_is_refused_in_words(tmp_path):
     kept, key, file = a_file(tmp_path)
     file.unlink()
     file.mkdir()
-    with pytest.raises(InputError, match="is a folder, not a regular file.*Move it away"):
+    with pytest.raises(InputError, match=r"is a folder, not a regular file\..*Move it away"):
         next(run_sweep(WORK, NoMore(), kept))
     file.rmdir()
     file.symlink_to(tmp_path / "nowhere")
-    with pytest.raises(InputError, match="No such file.*Move it away"):
+    with pytest.raises(InputError, match=r"No such file\..*Move it away"):
         kept.get(key)
 
 
