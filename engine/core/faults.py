@@ -1,4 +1,4 @@
-"""Faults of the program, told by kind and place: their message may quote a datum."""
+"""Faults of the program by kind and place, without their messages, which may quote a datum."""
 
 from __future__ import annotations
 

@@ -69,7 +69,7 @@ class Worker:
         self.exit_code: int | None = None  # of the last process that ended; negative for a signal
         self._life, self._modules = (answer, niceness), [*modules]
         self._needs_script = needs_script
-        self._is_still, self._seconds = False, 0.0
+        self._is_still, self._ticks = False, 0
 
     def send(self, task: bytes) -> None:
         """Hand a task over, to a new process if there is none or it has died.
@@ -100,16 +100,16 @@ class Worker:
 
     def has_computed(self) -> bool:
         """True if the process took processor time since it was last asked, where that is known."""
-        before, self._seconds = self._seconds, self._processor_seconds()
-        return self._seconds != before
+        before, self._ticks = self._ticks, self._processor_ticks()
+        return self._ticks != before
 
-    def _processor_seconds(self) -> float:
+    def _processor_ticks(self) -> int:
         """Processor time of the process; 0 where the system does not tell."""
         process = self.process.pid if self.process is not None else None
         with suppress(OSError):
             of_process = Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()
-            return float(int(of_process[11]) + int(of_process[12]))
-        return 0.0
+            return int(of_process[11]) + int(of_process[12])
+        return 0
 
     def message(self) -> Any:
         """The next message; waits for it."""

@@ -98,14 +98,6 @@ def leave():
     os._exit(3)
 
 
-def compute(until):
-    """Take processor time in small pieces, with pauses, until a file is there."""
-    while not Path(until).exists():
-        sum(range(300_000))
-        time.sleep(0.01)
-    return "done"
-
-
 def chatter():
     print(SECRET, flush=True)
     os.write(2, SECRET.encode())
