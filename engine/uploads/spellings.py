@@ -27,8 +27,8 @@ _SIZE = re.compile(r"n\s*=\s*[0-9]+")
 _INITIALS = frozenset(letter for word in (*_TOTALS, *_ENDS, *MISSING) for each in
                       (word, word.upper()) for letter in each[:1])
 _LONGEST = max(map(len, (*_TOTALS, *MISSING)))
-_OF_UNITS = ("unit", "units", "uom", "value_unit", "result_unit", "unit_of_measure")
-_OF_KINDS = ("test", "test_name", "test_code", "lab_test", "analyte", "parameter", "param",
+OF_UNITS = ("unit", "units", "uom", "value_unit", "result_unit", "unit_of_measure")
+OF_KINDS = ("test", "test_name", "test_code", "lab_test", "analyte", "parameter", "param",
              "paramcd", "component", "lbtest", "lbtestcd", "vstest", "vstestcd", "loinc")
 _ROUNDED = re.compile(r"[+-]?[0-9](\.[0-9]+)?[Ee]\+[0-9]{2,3}")  # as spreadsheets keep long numbers
 
@@ -96,8 +96,8 @@ def check_kinds(table: Table, columns: Iterable[str], value: str) -> None:
     """
     for column in columns if value else ():
         name = _plain_name(column).removeprefix(f"{_plain_name(value)}_")
-        of_units = name in _OF_UNITS
-        if not of_units and name not in _OF_KINDS:
+        of_units = name in OF_UNITS
+        if not of_units and name not in OF_KINDS:
             continue
         blank = MISSING if of_units else ("",)  # Na is sodium
         texts = {known_unit(text) * of_units or plain_spelling(text)

@@ -11,7 +11,9 @@ from engine import api as pc
 from engine.__main__ import main
 from engine.core.errors import InputError
 from engine.exports.looking import MARK, looked_at
+from engine.numerics.counts.cells import Counted
 from engine.uploads import examples
+from engine.uploads.events import EventColumns, EventTable, UploadEvents, declare_events
 from engine.uploads.people import read, read_frame
 from engine.uploads.proposal import propose
 from engine.uploads.reading_of_files import Reading
@@ -208,3 +210,26 @@ def test_a_request_without_a_file_and_a_document_are_refused(tmp_path, capsys):
     assert main(["look", str(path)]) == 2
     assert main(["look", str(path.rename(tmp_path / "data.csv"))]) == 2
     assert "RTF" in capsys.readouterr().err
+
+
+def test_times_in_another_unit_than_stated_name_the_part_of_the_reading_that_says_it():
+    frame = pd.DataFrame({"patient": np.repeat(np.arange(20), 3), "value": np.arange(60.0),
+                          "time": pd.date_range("2024-01-01", periods=60, freq="6h")})
+    reading = pc.propose(frame).reading
+    with pytest.raises(InputError) as refused:
+        pc.read_curves(frame, reading=reading, values=(0, 100), times=(0, 24), time_unit="weeks", origin="a plan",
+                       design={"law": "even"}, observations=3)
+    assert refused.value.field == "time_unit" and "“from”" in refused.value.hint and "above" not in refused.value.hint
+
+
+@pytest.mark.parametrize("counted", ["outcomes", "values"])
+def test_nobody_is_advised_to_empty_the_time_of_an_event(counted):
+    r = np.random.default_rng(1)
+    times = np.append(r.uniform(1, 60, 40).round(1), [9999.0] * 4)
+    columns = EventColumns(time="t", counted=Counted(counted), **({"status": "s", "events": ("1",)} if
+                                                                 counted == "outcomes" else {}))
+    facts = declare_events(0, 20000, "the protocol", columns)
+    events = EventTable(time=times, status=np.ones(44, dtype=np.int64), server=np.zeros(44, dtype=np.int64),
+                        covariates=np.empty((44, 0)), counted=Counted(counted))
+    remarks = [each for each in UploadEvents(events=events, declared=facts).remarks() if "9999" in each]
+    assert len(remarks) == 1 and ("leave those cells empty" in remarks[0]) == (counted == "values")
