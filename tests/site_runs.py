@@ -11,7 +11,6 @@ from engine.sites.plan import SitePlan
 from engine.sites.protocol import Protocol
 from engine.sites.signing import Key, Scheme
 from engine.sites.site import Site, source_of
-from engine.uploads.bounded import read_file
 
 NAMES = ("north", "south", "east")
 KEY = Key(Scheme.HMAC, bytes(range(32)))
@@ -19,16 +18,29 @@ FACTS = {"value_low": 60, "value_high": 210, "value_name": "Height", "value_unit
          "time_low": 2, "time_high": 18, "time_name": "Age", "time_unit": "years",
          "origin": "a growth chart", "person": "child", "people": "children",
          "design": {"law": "even"}, "observations_per_curve": 4}
-CURVES = {"columns": {"id": "child", "time": "age", "value": "height"}, "facts": FACTS}
-WITH_SEX = {"columns": {**CURVES["columns"], "covariates": ["sex"]},
+AGE_AND_HEIGHT = {"time": {"name": "age"}, "value": {"name": "height"}}
+
+
+def _reading(header, person, **columns):
+    return {"frame": {"encoding": "utf-8", "separator": ",", "header": header}, "person": person,
+            "columns": columns}
+
+
+CURVES = {"reading": _reading(["child", "age", "height"], {"column": "child"}, **AGE_AND_HEIGHT),
+          "facts": FACTS}
+WITH_SEX = {"reading": _reading(["child", "age", "height", "sex"], {"column": "child"},
+                                **AGE_AND_HEIGHT, covariates=[{"name": "sex"}]),
             "facts": {**FACTS, "covariates": [{"name": "sex", "low": 0, "high": 1}]}}
-SINGLE = {"columns": {"time": "age", "value": "height"},
+SINGLE = {"reading": _reading(["age", "height"], {"rows": True}, **AGE_AND_HEIGHT),
           "facts": {**{name: value for name, value in FACTS.items() if name != "observations_per_curve"},
                     "reading_sd": 6}}
-RECORDS = {"features": [{"name": "age", "low": 0, "high": 100}], "facts": {"origin": "a law"}}
-EVENTS = {"columns": {"time": "days", "status": "end", "group": "arm"}, "events": ["death"],
-          "groups": ["A", "B"], "facts": {"time_high": 1000, "time_unit": "days",
-                                          "origin": "the protocol"}}
+RECORDS = {"reading": _reading(["id", "age"], {"column": "id"}, features=[{"name": "age"}]),
+           "features": [{"name": "age", "low": 0, "high": 100}], "facts": {"origin": "a law"}}
+EVENTS = {"reading": _reading(
+    ["days", "end", "arm"], {"rows": True}, time={"name": "days"},
+    status={"name": "end", "kind": "word", "words": {"death": "death"}, "other": "censored"},
+    group={"name": "arm", "kind": "word", "words": {"A": "A", "B": "B"}, "other": "missing"}),
+          "facts": {"time_high": 1000, "time_unit": "days", "origin": "the protocol"}}
 
 
 def curves_csv(seed, n, with_sex=False):
@@ -96,17 +108,18 @@ def study(reading=CURVES, key="adaptive_mean", parameters=None, people=(60, 50, 
 
 def files_of(plan):
     """The file of each site, as text."""
-    kind = next((name for name in ("events", "features") if name in plan.reading), "")
+    columns = plan.reading["reading"]["columns"]
+    kind = next((name for name in ("status", "features") if name in columns), "")
     kind = kind or "reading_sd" * ("reading_sd" in plan.reading["facts"])
-    make = {"events": events_csv, "features": records_csv, "reading_sd": single_csv}.get(kind, lambda seed, n: curves_csv(
-        seed, n, "covariates" in plan.reading["columns"]))
+    make = {"status": events_csv, "features": records_csv, "reading_sd": single_csv}.get(
+        kind, lambda seed, n: curves_csv(seed, n, "covariates" in columns))
     return [make(11 + k, member.people) for k, member in enumerate(plan.members)]
 
 
 def opened(plan, folder, files=None, keys=None):
     """The sites of a plan, with ledgers in the folder."""
     files = files_of(plan) if files is None else files
-    return [Site(plan, k, source_of(plan, k, read_file(text.encode())), (keys or [KEY] * 9)[k],
+    return [Site(plan, k, source_of(plan, k, text.encode()), (keys or [KEY] * 9)[k],
                  Ledger(folder / f"{plan.members[k].name}.sqlite3"))
             for k, text in enumerate(files)]
 

@@ -5,12 +5,18 @@ from __future__ import annotations
 import argparse
 import json
 import sys
+from pathlib import Path
 from typing import Any
 
-from engine.core.entrance import bytes_of, called, file_to_keep, write_whole
+from engine.core.entrance import bytes_of, called, file_to_keep, json_of, text_of, write_whole
 from engine.core.errors import InputError
+from engine.core.plain import checked_object
+from engine.core.tasks import DataType, Task
 from engine.exports.looking import MARK, looked_at
+from engine.mechanisms import parsing
+from engine.numerics.counts.cells import Counted
 from engine.uploads.bounded import read_people
+from engine.uploads.events import counted_for
 from engine.uploads.limits import MAX_BYTES
 from engine.uploads.proposal import Proposal, propose_within
 from engine.uploads.proposing.roles import FileKind
@@ -35,7 +41,8 @@ def add(commands: Any) -> None:
 
 
 def _add_file(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("file", help="CSV, TSV, XLSX, an export of a device, or a .zip of these")
+    parser.add_argument("file", help="CSV, TSV, XLSX, an export of a device, or a .zip of these; "
+                        "or a request that names one, whose columns and dates are taken as stated")
     parser.add_argument("--data", choices=[kind.value for kind in FileKind],
                         help="what the file holds of each person (default: told by its columns)")
     parser.add_argument("--encoding", choices=ENCODINGS, default="",
@@ -48,8 +55,7 @@ def look(options: argparse.Namespace) -> None:
     if not options.out.endswith(_ENDINGS):
         raise InputError("A look is written as .html or .svg.", field="out",
                          hint="For example -o look.html.")
-    content = bytes_of(options.file, MAX_BYTES)
-    proposal = _proposed(options, content)
+    content, proposal = _proposed(options)
     looked = looked_at(read_people(content, proposal.likely), proposal)
     for line in looked.lines:
         print(line)
@@ -61,7 +67,7 @@ def look(options: argparse.Namespace) -> None:
 
 def propose(options: argparse.Namespace) -> None:
     """Write the reading with its gaps, and print what is to be asked."""
-    proposal = _proposed(options, bytes_of(options.file, MAX_BYTES))
+    _, proposal = _proposed(options)
     text = json.dumps(proposal.to_plain(), ensure_ascii=False, indent=1)
     if options.out == "-":
         print(text)
@@ -72,6 +78,21 @@ def propose(options: argparse.Namespace) -> None:
           f"{called(options.out)} has gaps: fill them before you publish.")
 
 
-def _proposed(options: argparse.Namespace, content: bytes) -> Proposal:
-    return propose_within(content, data=options.data, encoding=options.encoding,
-                          sheet=options.sheet)
+def _proposed(options: argparse.Namespace) -> tuple[bytes, Proposal]:
+    """Return a file, or the one that a request names, with what is proposed of it."""
+    content = bytes_of(options.file, MAX_BYTES)
+    kind, stated = options.data, None
+    if options.file.endswith(".json") and content.lstrip()[:1] == b"{":
+        request = json_of(text_of(options.file), "request")
+        stated = checked_object(request.get("data", {}), "data")
+        if not isinstance(stated.get("file"), str):
+            raise InputError("The request names no file.", field="file",
+                             hint="Name it as “file” in its “data”.")
+        kind = kind or _kind_of(parsing.mechanism_of(request).main_task)
+        content = bytes_of(Path(options.file).parent / stated["file"], MAX_BYTES)
+    return content, propose_within(content, data=kind, stated=stated, encoding=options.encoding,
+                                   sheet=options.sheet)
+
+
+def _kind_of(task: Task) -> DataType | Counted:
+    return counted_for(task.key) if task.data is DataType.EVENTS else task.data

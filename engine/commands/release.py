@@ -28,6 +28,8 @@ from engine.simulation import scenario
 from engine.sources import Source
 from engine.topics.release import words
 from engine.topics.release.preview import preview_before
+from engine.uploads.curves import CurveTable
+from engine.uploads.proposing.examples import summary_of
 from engine.uploads.source import UploadedData
 
 
@@ -141,7 +143,11 @@ def _about_file(source: Source[Data]) -> int:
     if not isinstance(source, UploadedData):
         raise InputError("These data are public; there is no file of your own to look at.",
                          field="about_file")
-    for line in (*source.observations.notes, *source.doubts, *source.remarks()):
+    table = source.observations
+    number = len(table.values) if isinstance(table, CurveTable) else source.sizes.n_curves
+    first = () if source.reading is None else (
+        "; ".join(summary_of(source.reading, source.sizes.n_curves, number)),)
+    for line in (*first, *table.notes, *source.doubts, *source.remarks()):
         print(f"* {capital(line.removesuffix('.'))}.")
     print("These lines are as private as the data. Nothing was published.", file=sys.stderr)
     return 0

@@ -22,6 +22,7 @@ from engine.numerics.counts.cells import Counted
 from engine.numerics.product_limit import kaplan_meier
 from engine.release.picture import ticks
 from engine.templates import render
+from engine.uploads.columns import Integers
 from engine.uploads.curves import CurveTable
 from engine.uploads.events import EventTable
 from engine.uploads.people import People
@@ -199,14 +200,14 @@ def _of_events(events: EventTable, kind: FileKind, reading: Reading) -> Picture:
                    asks=False)
 
 
-def _shares(numbers: Array, across: str, label: Array | None = None) -> Picture:
+def _shares(numbers: Array, across: str, label: Integers | None = None) -> Picture:
     """Return the share of numbers up to each, of both labels where there are."""
     alt = f"{MARK}: the share of people up to each {across}."
     return Picture(_axis(across, numbers), Axis("share of people", 0, 1, plain_ticks(0, 0.5, 1)),
                    tuple(_steps(numbers, label)), alt, alt, asks=False)
 
 
-def _steps(numbers: Array, label: Array | None) -> Iterator[Mark]:
+def _steps(numbers: Array, label: Integers | None) -> Iterator[Mark]:
     parts = [(np.ones(len(numbers), dtype=bool), "without", "all people, not private")]
     if label is not None:
         parts = [(label > 0, "bias", "with the label"), (label <= 0, "without", "without it")]

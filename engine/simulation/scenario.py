@@ -103,6 +103,10 @@ def from_plain(plain: Any) -> Scenario:
     InputError
         Naming the key that is unknown, missing or out of range.
     """
+    if isinstance(plain, dict) and "data" in plain:
+        raise InputError("This is a request about a file of your own; scenarios take no file.",
+                         field="data", hint="“release” publishes it, and “look” draws its file. To "
+                         "try a method, name a “source” of simulated or public data.")
     plain = _deep_copy(checked_object(plain, "scenario", _KEYS))
     parsing.check_version(plain)
     plain["version"] = parsing.VERSION

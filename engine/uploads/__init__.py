@@ -1,19 +1,19 @@
-"""From a person's own file to data with stated facts, for curves and for records alike.
+"""From a person's own file to data with stated facts, for curves, records and times alike.
 
-    file ── tables (text, workbooks, devices;    cells as text, under the names of the header; days
-      │     limits)                              of a device’s export on the hours of one day
-    layout, beginnings                           which column plays which role, and what times are
-                                                 counted from
+    file ── proposal (proposing)      a reading with gaps, found by looking at all of the file: for
+      │                               its holder, who confirms it and fills the gaps
+    reading_of_files                  the reading: all statements by which bytes become records
       │
-    columns (spellings)                          whose each row is, numbers, and the order of people
+    lines (devices), cells, ids       each line is cut, and each cell read, by the reading alone
       │
-    curves, rows                                 observations along curves, or a record in each row
+    people                            whose each line is, and what it says
       │
-    facts, design (doubts, misfits, regressors)  what the holder states from outside the file, and
-                                                 whether the file can be what was stated
+    records                           one curve, row of numbers or time of each person
       │
-    source                                       both together: a source like any other
+    facts, design (doubts, misfits,   what the holder states from outside the file, and whether the
+      │            regressors)        file can be what was stated
+    source                            both together: a source like any other
 
-All that curves and records do not share is in `curves` and `rows`. No message holds a cell of the
-file, a number of it or a row: names of columns and counts only.
+What curves, records and times do not share is in `curves`, `rows` and `events`. No message holds a
+cell of the file, a number of it or a line: names of columns and counts only.
 """

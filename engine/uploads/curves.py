@@ -116,10 +116,12 @@ class CurveTable(Observations):
         InputError
             If nobody is in it.
         """
-        if self.group is None or name not in self.group_names:
+        members = (np.zeros(self.n_curves, dtype=bool) if self.group is None
+                   or name not in self.group_names else
+                   self.group == self.group_names.index(name))
+        if not members.any():
             raise InputError(f"Nobody is in the group {brief(name)}.", field="groups",
-                             hint="Groups are called by the texts of their column.")
-        members = self.group == self.group_names.index(name)
+                             hint="Groups are called as the words of their column say.")
         observed, indices = np.repeat(members, self.counts), np.flatnonzero(members).tolist()
         ids = tuple(self.ids[k] for k in indices) if self.ids else ()
         sites, server = np.unique(self.server[members], return_inverse=True)

@@ -11,19 +11,19 @@ from typing import Any
 from engine.core.errors import InputError
 from engine.core.lists import counted, listed, shortened
 from engine.core.tasks import DataType
-from engine.uploads.conversions import CALENDAR, Dates, time_in_name
-from engine.uploads.proposing.names import RESPONSES, found, names_in, roles_by_name, usual_names
+from engine.uploads.conversions import CALENDAR, Dates, Kind, time_in_name
+from engine.uploads.proposing.names import RESPONSES, found, names_in, usual_names
 from engine.uploads.proposing.names import plain_name as plain_name
+from engine.uploads.proposing.names import roles_by_name as roles_by_name
 from engine.uploads.proposing.names import site_like as site_like
 from engine.uploads.proposing.series import FEW_TIMES as FEW_TIMES
 from engine.uploads.proposing.series import (
     begins_with_a_row,
     check_beginning,
     check_family,
-    has_people_in_columns,
+    may_begin_with_times,
     numbered,
     refuse_names,
-    refuse_numbered_people,
     series_of,
 )
 from engine.uploads.tables import Table, column_key, nearest
@@ -177,6 +177,38 @@ def repeated(names: Sequence[str]) -> list[str]:
     return [name for name in dict.fromkeys(names) if names.count(name) > 1]
 
 
+def has_people_in_columns(table: Table) -> bool:
+    """True if the first column looks like the times of all others, each of which is a person.
+
+    It is called as a time or holds dates, it increases, and no column is called as a person or as
+    what was measured is.
+    """
+    others = table.columns[1:]
+    return _begins_with_times(table) and "" not in {numbered(name, table)[0] for name in others}
+
+
+def _begins_with_times(table: Table) -> bool:
+    """True if the first column, by its name and numbers, is the time of all that stands beside."""
+    may, is_called_so = may_begin_with_times(table)
+    if not may:
+        return False
+    times = table.numbers(table.columns[0])
+    if not is_called_so and times.kind not in (Kind.DATES, Kind.CLOCK):
+        return False  # row numbers and what was measured increase as well
+    return bool(table.n_rows > 1 and not times.unreadable and not times.missing
+                and (times.values[1:] > times.values[:-1]).all())
+
+
+def _refuse_numbered_people(table: Table) -> None:
+    """Refuse columns beside times whose names are numbers: of people, or times as well."""
+    first, *others = table.columns
+    if {numbered(name, table)[0] for name in others} == {""} and _begins_with_times(table):
+        raise InputError(f"The columns beside “{shortened(first)}” are called by numbers: these "
+                         "may be people or times.", field="layout", hint="Put a letter before the "
+                         "numbers of people, as in P101; or add a column of ids, if every row is a "
+                         "person.")
+
+
 def suggest_layout(table: Table, roles: Mapping[str, Any] | None = None, kind: str | None = None,
                    data: DataType = DataType.CURVES) -> Layout:
     r"""The roles of the columns by their names; a person's choices override.
@@ -216,7 +248,7 @@ def suggest_layout(table: Table, roles: Mapping[str, Any] | None = None, kind: s
         transposed = suggest_layout(table.transposed(), roles, "wide", data)
         return replace(transposed, is_transposed=True)
     if kind is None and not choices and data == DataType.CURVES:
-        refuse_numbered_people(table)
+        _refuse_numbered_people(table)
     suggested = roles_by_name(table, choices)
     series = series_of(table, names_in(choices))
     is_wide = data == DataType.CURVES and (kind or _kind(choices, suggested, series)) == "wide"

@@ -11,7 +11,7 @@ from engine.core.errors import InputError
 
 MAX_BYTES = 20_000_000
 SAMPLE = 65_536  # bytes from which separators are recognised
-SAVE = "Save the table as .xlsx or .csv and upload that."
+SAVE = "Save the table as .xlsx or .csv, and take that file."
 
 
 @dataclass(frozen=True)
@@ -80,7 +80,7 @@ def check_columns(n_columns: int, limits: Limits) -> None:
     """
     if n_columns > limits.columns:
         raise refused(f"The table has {n_columns:,} columns; at most {limits.columns:,} are read.",
-                      "Leave out columns that are not needed, or upload one row per observation.")
+                      "Leave out columns that are not needed, or take one line per observation.")
 
 
 def check_cells(n_rows: int, n_columns: int, limits: Limits) -> None:
@@ -103,7 +103,7 @@ def check_cells(n_rows: int, n_columns: int, limits: Limits) -> None:
 def check_bytes(content: bytes, limits: Limits) -> None:
     """Refuse a file that is empty or too large."""
     if not content:
-        raise refused("The file is empty.", "Upload a table with a header and rows below it.")
+        raise refused("The file is empty.", "Take a table with a header and lines below it.")
     if len(content) > limits.bytes:
         raise refused(f"The file is larger than {limits.bytes / 1e6:g} MB "
                       f"({len(content) / 1e6:.1f} MB).",

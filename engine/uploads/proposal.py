@@ -173,6 +173,10 @@ def _reading(look: Look, roles: Roles, ids: Ids | None) -> Reading:
                for role, names in roles.single.items()}
     if "time" in columns and roles.kind not in EVENTS:
         columns["time"] = _counted(look, roles, columns["time"], ids)
+    for role in ("start", "entry"):  # a name may speak of a start, and its cells of something else
+        if role in columns and role not in look.choices and (
+                columns[role].kind is not columns["time"].kind):
+            del columns[role]
     frame, person = look.framed.frame, _person(look, roles, ids)
     values = None
     if roles.people_in_columns:

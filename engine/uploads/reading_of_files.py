@@ -199,7 +199,9 @@ class Reading:
     def gaps(self) -> tuple[Gap, ...]:
         """What has to be said before anything is published."""
         return (*_gaps_of_person(self), *(
-            gap for role, column in self.columns.items()
+            gap for role, column in (
+                *self.columns.items(),
+                *((name, column) for name in LISTED for column in getattr(self, name)))
             for gap in _gaps_of_column(role, column)))
 
     def to_plain(self) -> dict[str, Any]:

@@ -378,6 +378,9 @@ def events_of(people: People, kind: Counted) -> EventTable:
     if np.isnan(time).all():
         raise InputError(f"The column “{shortened(reading.columns['time'].name)}” holds no number.",
                          field="time", hint="Choose another column.")
+    if kind is not Counted.VALUES and not (status > 0).any():
+        raise InputError("No line has a text that the reading says is an event.", field="status",
+                         hint="Give the “words” of the status as they stand in the file.")
     group = _event_groups(people, whose)
     order = order_by_person(whose.server, whose.ids)
     table = EventTable(

@@ -34,6 +34,8 @@ from engine.uploads.limits import (
     check_columns,
     refused,
 )
+from engine.uploads.proposing.advice import FILL_IN as FILL_IN
+from engine.uploads.proposing.advice import advice_on
 from engine.uploads.text import SEPARATORS, decoded, read_text
 from engine.uploads.workbooks import read_workbook
 
@@ -51,22 +53,7 @@ NUMBER = r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?"
 _MARKS = r"\pM{31}"
 _COMMA_NUMBER = r"[+-]?[0-9]*,[0-9]+([eE][+-]?[0-9]+)?"
 _WHOLE = r"^\s*[+-]?[0-9]+\s*$"
-_MONTH_NAME = (r"^[0-9]{1,2}[ -]?[a-z]{3,9}[ -]?[0-9]{2,4}$|^[a-z]{3,9}\.? [0-9]{1,2},? [0-9]{4}$"
-               r"|^(jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]{0,6}[ .-]?[0-9]{2,4}$")
-_BESIDE = (  # what stands beside numbers, and what to do
-    (r"^[<>≤≥]", "They begin with a sign such as < or >: write the limit alone, or what a rule "
-     "from outside the file says, such as half of it."),
-    ("^[+-]?[0-9]{1,3}([ \N{NO-BREAK SPACE}\N{NARROW NO-BREAK SPACE}'’][0-9]{3})+([.,][0-9]+)?$",
-     "They hold blanks or marks between thousands: write numbers as 1234.5."),
-    (r"^[+-]?[0-9.,]+ *[a-zµ°*+/]", "They hold a unit, a sign or a second number behind the "
-     "number: write one number alone in each cell."),
-    (r"^[a-z][a-z ._-]*[0-9.,]+$", "They hold a word before the number: write the number alone, as "
-     "6 for week 6."),
-    (r"^\(.*\)$", "They stand in brackets: write numbers without, and −5 for (5)."))
 MINUS = "\N{MINUS SIGN}"
-FILL_IN = ("Write a number there, leave the cell empty where it is missing, or leave those rows "
-           "out; then upload again.")
-"""Advice on cells of which nothing can be told."""
 
 
 @dataclass(frozen=True)
@@ -167,7 +154,7 @@ class Table:
         if column_key(name) in by_key:
             return by_key[column_key(name)]
         raise InputError(f"There is no column “{shortened(name)}”.", field="layout",
-                         hint=f"{nearest(name, self.columns)}Choose which column it is.")
+                         hint=f"{nearest(name, self.columns)}Name one of the header.")
 
     def codes(self, column: str, check: Callable[[int], None] | None = None
               ) -> tuple[NDArray[np.int64], tuple[str, ...]]:
@@ -370,7 +357,7 @@ def _numbers_among_text(cells: pa.Array, decimal: str, dates: Dates) -> Numbers:
     if other is not None:
         return replace(other, missing=blank, infinite=beyond, unreadable=other.unreadable - blank)
     result = Numbers(numbers.values, blank, beyond, _number_of(unreadable),
-                     _advice(text.filter(unreadable), decimal))
+                     advice_on(text.filter(unreadable), decimal))
     return result if result.unreadable else _without_thousands(result, text, decimal)
 
 
@@ -421,23 +408,6 @@ def _converted(text: pa.Array, dates: Dates) -> Numbers | None:
         "Most cells of it are dates, clock times or percentages: write all of them in one way."))
 
 
-def _advice(text: pa.Array, decimal: str) -> str:
-    """What to do about cells that hold no number, from what most of them look like."""
-    date = r"^[0-9]{1,4}[-/.][0-9]{1,2}[-/.][0-9]{1,4}|^[0-9]{1,2}:[0-9]{2}"
-    if _matches_most(text, date) or _matches_most(text, _MONTH_NAME):
-        return ("They look like dates or clock times in a form that is not read: write dates as "
-                "2024-03-31 and times as 13:30.")
-    if decimal == "." and _matches_most(text, ","):
-        return ("They hold a comma, which may be a decimal mark or separate thousands: write "
-                "numbers as 1234.5, or separate columns by semicolons.")
-    if decimal == "," and _matches_most(text, r"\."):
-        return ("They hold a dot, while this file has decimal commas: write all numbers in one "
-                "way, without a mark between thousands.")
-    if _matches_most(text, "%$"):
-        return "They hold a percent sign, and others do not: write all numbers in one way."
-    return next((advice for pattern, advice in _BESIDE if _matches_most(text, pattern)), FILL_IN)
-
-
 def _matches_most(text: pa.Array, pattern: str) -> bool:
     return 2 * _number_of(pc.match_substring_regex(text, pattern)) > len(text)
 
@@ -449,7 +419,7 @@ def _checked(header: list[str], columns: list[pa.Array], notes: list[str], limit
     columns, n_blank = _without_blank_rows(columns)
     if not columns or not len(columns[0]):
         raise refused("There are no data rows below the header.",
-                      "Upload a table with at least one row of data.")
+                      "Take a table with at least one line of data.")
     header, columns = _without_blank_columns(header, columns)
     check_columns(len(header), limits)
     check_cells(len(columns[0]), len(header), limits)

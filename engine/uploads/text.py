@@ -120,7 +120,7 @@ def _wrong_encoding(content: bytes, codec: str, label: str) -> InputError:
         return _not_text()
     places = content.decode(codec, "replace").count("\ufffd")
     return refused(f"The file is not {label} text: {counted(places, 'place')} cannot be read.",
-                   "Choose its encoding (often windows-1252), or save it as CSV UTF-8.",
+                   "State its encoding (often windows-1252), or save it as CSV UTF-8.",
                    "encoding")
 
 
@@ -133,7 +133,7 @@ def _share_of_control(text: bytes) -> float:
     """Return the share of control characters at the beginning of a text."""
     start = text[:SAMPLE]
     left = start.translate(None, bytes(set(range(32)) - set(b"\t\n\r\f\v")))
-    return 1 - len(left) / max(len(start), 1)
+    return 1 - len(left) / len(start) if start else 0.0
 
 
 def _not_text() -> InputError:
@@ -162,7 +162,8 @@ def read_text(text: bytes, limits: Limits) -> tuple[list[str], list[pa.Array], s
     if line := _SEPARATOR_LINE.match(text):
         text = text[line.end():]
     if not text or text.isspace():
-        raise refused("The file holds only blank lines.", "Upload a header and rows below it.")
+        raise refused("The file holds only blank lines.",
+                      "Take a table with a header and lines below it.")
     separator, header = _sniff(_sample(text, limits))
     check_columns(len(header), limits)
     names = [str(k) for k in range(len(header))]

@@ -104,6 +104,15 @@ def sheet_cells(content: bytes, sheet: str, above: int, limits: Limits
     return [column.slice(above).combine_chunks() for column in columns], tuple(notes)
 
 
+def sheet_names(content: bytes) -> tuple[str, ...]:
+    """Return the names of the sheets of a workbook that was read, and so checked, already."""
+    from python_calamine import CalamineWorkbook, SheetTypeEnum  # only workbooks need it
+
+    with CalamineWorkbook.from_filelike(io.BytesIO(content)) as book:
+        return tuple(part.name for part in book.sheets_metadata
+                     if part.typ == SheetTypeEnum.WorkSheet)
+
+
 def _read_sheet(content: bytes, sheet: str | None, limits: Limits
                 ) -> tuple[tuple[str, ...], str, list[pa.ChunkedArray], list[str]]:
     """Return the names of all sheets, the one that is read, its columns as text, and notes."""
@@ -119,7 +128,8 @@ def _read_sheet(content: bytes, sheet: str | None, limits: Limits
     is_empty = not columns or not len(columns[0])
     _check_formulas(looked_at.lost, [] if is_empty else [name[0].as_py() for name in columns])
     if is_empty:
-        raise refused("The sheet is empty.", "Upload a workbook whose first sheet is the table.")
+        raise refused("The sheet is empty.",
+                      "Take a workbook whose first sheet is the table, or name the sheet.")
     if looked_at.has_formulas:
         notes.insert(0, "formulas were not run: their saved results were read")
     if looked_at.has_percentages:

@@ -20,12 +20,10 @@ from engine.privacy import risk
 from engine.release import certified as release
 from engine.release import published
 from engine.topics.mean import answer as mean_topic
-from engine.uploads.curves import Upload, read_curves
 from engine.uploads.facts import declare
-from engine.uploads.layout import suggest_layout
-from engine.uploads.tables import read_table
 from pages.shared.components.figure import AtBudget, figure_payload
 from tests import files
+from tests.readings import upload_of
 
 DELTA, EPSILONS = 1e-4, (0.5, 2.0, 10.0)
 WILD = {"as high as numbers go": (1e99, None), "as low": (-1e99, None),
@@ -40,8 +38,7 @@ TAGGED = {"data", "releases", "noise_low", "noise_high", "non_private", "samplin
 
 
 def read(frame):
-    table = read_table(files.csv(frame))
-    return Upload(curves=read_curves(table, suggest_layout(table)), declared=declare(
+    return upload_of(files.csv(frame), declare(
         60, 210, 2, 18, "growth chart", person="child", people="children", value_unit="cm",
         **files.EVEN))
 

@@ -29,12 +29,12 @@ from engine.uploads.people import People
 from engine.uploads.reading_of_files import Reading
 from engine.uploads.records import curves_of, events_of, rows_of
 from engine.uploads.rows import RowTable
-from tests.property.one_persons_lines import CELLS, KINDS, Kind, Records, couplings
+from tests.property.one_persons_lines import KINDS, PAIRS, Kind, Records, couplings
 
 _BY_NAME = {kind.name: kind for kind in KINDS}
 _RECORDS = ("records",)
 _EVENTS = ("times and ends", "dates of start and end")
-_FILES, _EACH = 2, 12
+_FILES_EACH = ((1, 8), (2, 20))  # files and variants of each, of other doors and of the page
 
 
 def _records(table: CurveTable | RowTable | EventTable) -> Records:
@@ -89,7 +89,7 @@ def _data(kind: Kind) -> tuple[dict[str, Any], str]:
 
 def _command_line(kind: Kind, folder: Path) -> Callable[[bytes], Records]:
     data, method = _data(kind)
-    plain = {"version": 1, "name": "n", "data": data | {"file": "f.csv"},
+    plain = {"version": 1, "name": "n", "data": data | {"file": "f.csv"} | ({"group": "A"} if kind.name == "groups" else {}),
              "mechanism": {"key": method, "parameters": {"task": "density"} if method == "iclp"
                            else {}}, "budgets": [{"epsilon": 1.0, "delta": 1e-6}]}
     if method == "noisy_counts":
@@ -133,17 +133,22 @@ _DOORS = {"page": _page, "command line": _command_line, "site": _site, "API": _a
 def test_one_persons_bytes_change_nobody_elses_record(kind, door, tmp_path):
     if door == "API" and kind.name in _RECORDS:
         pytest.skip("the interface reads no records")
-    found, accepted = couplings(kind, _DOORS[door](kind, tmp_path), InputError, _FILES, _EACH)
+    reader = _DOORS[door](kind, tmp_path)
+    found, accepted = couplings(kind, reader, InputError, *_FILES_EACH[door == "page"])
     assert found == 0
     assert accepted > 2
+    for pair in PAIRS.values() if door == "page" else ():
+        assert couplings(kind, reader, InputError, 1, 6, pair)[0] == 0
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("kind", KINDS, ids=lambda kind: kind.name)
 def test_one_persons_bytes_change_nobody_elses_record_in_thousands_of_files(kind, tmp_path):
-    found, accepted = couplings(kind, _page(kind, tmp_path), InputError, 200, 20)
+    reader = _page(kind, tmp_path)
+    found, accepted = couplings(kind, reader, InputError, 200, 20)
     assert found == 0
     assert accepted > 100
+    assert not any(couplings(kind, reader, InputError, 20, 20, pair)[0] for pair in PAIRS.values())
 
 
 # -- rules that look at more than a line, each of which must be found --------------------------------
@@ -247,7 +252,7 @@ def _sniffed_separator(content: bytes) -> Records:
     def fitting(mark: str) -> tuple[bool, int]:
         numbers = [line.count(mark) for line in lines]
         return min(numbers) == max(numbers) and min(numbers) > 0, min(numbers)
-    mark = max((",", ".", " "), key=fitting)
+    mark = max((".", ","), key=fitting)
     return _gathered([(line[:2], line.split(mark)) for line in lines])
 
 
@@ -260,21 +265,22 @@ def _since_the_first_of_all(content: bytes) -> Records:
 
 
 _RULES = {
-    "order of dates by majority": (_order_by_majority, "dates by day"),
-    "the only column of numbers": (_only_numeric_column, "two arms"),
-    "decimal mark by majority": (_decimal_by_majority, "decimal commas"),
-    "thousands by the shape of all": (_thousands_by_shape, "three decimals"),
-    "quotes over lines": (_quotes_over_lines, "numbers"),
-    "header or data": (_header_or_data, "numbers"),
-    "codes far from all others": (_codes_far_from_others, "numbers"),
-    "elapsed if beyond a day": (_elapsed_if_beyond_a_day, "clock times"),
-    "a sniffed separator": (_sniffed_separator, "numbers"),
-    "since the first of all": (_since_the_first_of_all, "numbers")}
+    "order of dates by majority": (_order_by_majority, "dates by day", "order of day and month"),
+    "the only column of numbers": (_only_numeric_column, "two arms", "the only column of numbers"),
+    "decimal mark by majority": (_decimal_by_majority, "decimal commas", "decimal mark"),
+    "thousands by the shape of all": (_thousands_by_shape, "three decimals",
+                                      "marks between thousands"),
+    "quotes over lines": (_quotes_over_lines, "numbers", "quotes"),
+    "header or data": (_header_or_data, "numbers", "the only column of numbers"),
+    "codes far from all others": (_codes_far_from_others, "numbers", "codes for missing numbers"),
+    "elapsed if beyond a day": (_elapsed_if_beyond_a_day, "clock times", "elapsed times"),
+    "a sniffed separator": (_sniffed_separator, "numbers", "separator"),
+    "since the first of all": (_since_the_first_of_all, "numbers", "codes for missing numbers")}
 
 
 @pytest.mark.parametrize("rule", _RULES)
 def test_every_rule_that_looks_at_more_than_a_line_is_found(rule):
-    reader, name = _RULES[rule]
-    found, _ = couplings(_BY_NAME[name], reader, (ValueError, IndexError, csv.Error,
-                                                  ZeroDivisionError), 20, 40, CELLS)
+    reader, name, pair = _RULES[rule]
+    found, _ = couplings(_BY_NAME[name], reader, (
+        ValueError, IndexError, csv.Error, ZeroDivisionError), 5, 20, PAIRS[pair])
     assert found > 0

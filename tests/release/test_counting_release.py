@@ -11,17 +11,20 @@ from engine.core.errors import InputError
 from engine.core.types import Budget
 from engine.mechanisms.noisy_counts import NoisyCounts
 from engine.noise.hardened import CountNoise
-from engine.release import captions, files, published
+from engine.release import captions, files, published, request
 from engine.release.data_content import content_of
 from engine.release.ledger import Ledger
 from engine.sources.event_times import EventTimes
-from engine.uploads.events import EventColumns, declare_events, read_events
-from engine.uploads.tables import read_table
 from tests.files import requested
 
 N = 240
-STATED = {"columns": {"time": "days", "status": "end", "group": "arm", "id": "patient"},
-          "events": ["death"], "groups": ["A", "B"], "group_sizes": [N // 2, N // 2],
+ARMS = {"name": "arm", "kind": "word", "words": {"A": "A", "B": "B"}, "other": "missing"}
+ENDS = {"name": "end", "kind": "word", "words": {"death": "death"}, "other": "censored"}
+READING = {"frame": {"encoding": "utf-8", "separator": ",",
+                     "header": ["patient", "days", "end", "arm"]},
+           "person": {"column": "patient"},
+           "columns": {"time": {"name": "days"}, "status": ENDS, "group": ARMS}}
+STATED = {"reading": READING, "group_sizes": [N // 2, N // 2],
           "facts": {"time_high": 1000, "time_name": "Time", "time_unit": "days", "origin": "the protocol",
                     "person": "patient", "people": "patients"}}
 
@@ -41,22 +44,30 @@ def trial(seed=1, strange=True):
     return "\n".join(lines) + "\n"
 
 
+def asked_of(stated):
+    return {"version": 1, "name": "trial-2026", "data": {"file": "trial.csv", **stated},
+            "mechanism": {"key": "noisy_counts", "parameters": {}},
+            "budgets": [{"epsilon": 2.0, "delta": 0.0}]}
+
+
 @pytest.fixture
 def asked(tmp_path):
     (tmp_path / "trial.csv").write_text(trial())
-    return requested(json.dumps({
-        "version": 1, "name": "trial-2026", "data": {"file": "trial.csv", **STATED},
-        "mechanism": {"key": "noisy_counts", "parameters": {}}, "budgets": [{"epsilon": 2.0, "delta": 0.0}]}),
-        tmp_path)
+    return requested(json.dumps(asked_of(STATED)), tmp_path)
 
 
-def test_a_request_that_leaves_out_ids_of_people_with_several_rows_is_refused(tmp_path):
+def columns(**changes):
+    """The same reading with other entries of columns."""
+    return {"reading": READING | {"columns": READING["columns"] | changes}}
+
+
+def test_lines_that_are_stated_to_be_people_are_people_and_ids_are_never_guessed(tmp_path):
     (tmp_path / "trial.csv").write_text(trial())
-    columns = {role: name for role, name in STATED["columns"].items() if role != "id"}
-    with pytest.raises(InputError, match="“patient” is not used, and 1 of its ids"):
-        requested(json.dumps({
-            "version": 1, "data": {"file": "trial.csv", **STATED, "columns": columns},
-            "mechanism": {"key": "noisy_counts"}, "budgets": [{"epsilon": 2.0, "delta": 0.0}]}), tmp_path)
+    plain = asked_of({**STATED, "reading": {**READING, "person": None}})
+    with pytest.raises(InputError, match="No column is said to name people"):
+        requested(json.dumps(plain), tmp_path)
+    plain = asked_of({**STATED, "group_sizes": [], "reading": {**READING, "person": {"rows": True}}})
+    assert requested(json.dumps(plain), tmp_path).source.sizes.n_curves == N + 1
 
 
 def test_a_file_is_read_row_by_row_and_strange_rows_stay_in_the_count(asked):
@@ -64,7 +75,7 @@ def test_a_file_is_read_row_by_row_and_strange_rows_stay_in_the_count(asked):
     assert source.sizes.n_curves == N and source.serves("survival")
     assert not source.serves("cumulative_incidence")
     notes = " ".join(source.events.notes)
-    assert "1 further row" in notes and "1 time missing" in notes
+    assert "1 further line" in notes and "1 time missing" in notes
     assert (source.events.status == -1).sum() == 1 and np.isnan(source.events.time).sum() == 1
     table = NoisyCounts().release(source.draw(1, np.random.default_rng(0)), (Budget(1e6),),
                                   np.random.default_rng(0)).released[0]
@@ -72,10 +83,13 @@ def test_a_file_is_read_row_by_row_and_strange_rows_stay_in_the_count(asked):
 
 
 @pytest.mark.parametrize(("change", "told"), [
-    ({"events": ["deth"]}, "never holds"), ({"events": []}, "Say which texts"),
-    ({"columns": {"status": "end"}}, "column of times"), ({"columns": {"time": "arm"}}, "no number"),
+    (columns(status={**ENDS, "words": {"deth": "death"}}), "No line has a text"),
+    (columns(status={**ENDS, "words": {}}), "does not say what the texts"),
+    ({"reading": READING | {"columns": {"status": ENDS}}}, "role time"),
+    (columns(time={"name": "patient"}), "two roles"), (columns(time={"name": "days", "kind": "date"}), "day/month"),
     ({"facts": {"origin": "x"}}, "planned follow-up"), ({"facts": {"time_high": 9.0}}, "comes from"),
-    ({"edges": [0, 500]}, "edges"), ({"groups": ["A"]}, "Two groups"), ({"events": "death"}, "must be a list")])
+    ({"edges": [0, 500]}, "edges"), (columns(group={**ARMS, "words": {"A": "A"}}), "Two groups"),
+    (columns(group={**ARMS, "other": "left out"}), "not left out"), ({"events": ["death"]}, "looking")])
 def test_what_is_not_stated_or_does_not_fit_is_told_kindly(tmp_path, change, told):
     (tmp_path / "trial.csv").write_text(trial())
     plain = {"version": 1, "data": {"file": "trial.csv", **STATED, **change},
@@ -152,19 +166,15 @@ def test_nobody_in_particular_stands_in_what_is_rehearsed(asked):
 
 
 def _of(text):
-    columns = EventColumns(time="days", status="end", events=("death",), group="arm", groups=("A", "B"), id="patient")
-    from engine.uploads.events import UploadEvents
-    return UploadEvents(events=read_events(read_table(text.encode()), columns), declared=declare_events(
-        0.0, 1000.0, "the protocol", columns, group_sizes=(N // 2, N // 2), time_name="Time", time_unit="days",
-        person="patient", people="patients"))
+    """The people of a file with their stated facts."""
+    return request.uploaded(text.encode(), STATED, NoisyCounts())
 
 
-def test_too_few_people_are_refused_before_anything_is_charged(tmp_path):
-    lines = trial().splitlines()[:13]
-    columns = EventColumns(time="days", status="end", events=("death",))
-    from engine.uploads.events import UploadEvents
-    source = UploadEvents(events=read_events(read_table("\n".join(lines).encode()), columns),
-                          declared=declare_events(0.0, 1000.0, "the protocol", columns))
+def test_too_few_people_are_refused_before_anything_is_charged():
+    lines = trial(strange=False).splitlines()[:13]
+    source = request.uploaded("\n".join(lines).encode(), {
+        **STATED, "group_sizes": [], "reading": READING | {"columns": {
+            "time": {"name": "days"}, "status": ENDS}}}, NoisyCounts())
     with pytest.raises(InputError, match="Nothing would be published"):
         published.release_cost(source, NoisyCounts(), Budget(1.0))
 

@@ -2,6 +2,7 @@
 
 import json
 from dataclasses import replace
+from types import MappingProxyType
 
 import numpy as np
 import pytest
@@ -13,10 +14,8 @@ from engine.release import request
 from engine.release.plan import ReleasePlan
 from engine.sources.grouped_curves import GroupedCurves
 from engine.sources.growth_curves import GrowthCurves
-from engine.uploads.curves import read_curves
-from engine.uploads.layout import suggest_layout
-from engine.uploads.tables import read_table
 from tests.files import requested
+from tests.readings import curves_in
 
 LONG = (b"child,age,height,sex\na,2,86,girl\na,6,115,girl\nb,2,84,boy\nb,6,112,boy\n"
         b"c,2,88,girl\nd,6,120,\n")
@@ -25,8 +24,7 @@ COLUMNS = {"id": "child", "group": "sex"}
 
 
 def read(content, **roles):
-    table = read_table(content)
-    return read_curves(table, suggest_layout(table, {**COLUMNS, **roles}))
+    return curves_in(content, {**COLUMNS, **roles}, groups=["girl", "boy"])
 
 
 @pytest.mark.parametrize("content,roles", [
@@ -42,7 +40,7 @@ def test_the_curves_of_a_group_are_those_of_its_people(content, roles):
 
 def test_whoever_has_no_group_is_in_none():
     curves = read(LONG, time="age", value="height")
-    assert curves.group_names == ("", "boy", "girl")
+    assert curves.group_names == ("girl", "boy", "")
     assert sum(curves.of_group(name).n_curves for name in ("boy", "girl")) == curves.n_curves - 1
     with pytest.raises(InputError, match="Nobody is in the group"):
         curves.of_group("men")
@@ -65,12 +63,21 @@ def test_a_group_keeps_the_sites_it_has():
     assert curves.of_group("girl").server_names == ("N", "S")
 
 
-def plain(**changes):
-    data = {"file": "h.csv", "columns": {"id": "child", "time": "age", "value": "height",
-                                         "group": "sex"}, "groups": ["girls", "boys"],
-            "facts": {"value_low": 60, "value_high": 210, "time_low": 2, "time_high": 18,
-                      "origin": "chart", "design": {"law": "even"}, "symmetric": True,
-                      "observations_per_curve": 10, "value_unit": "cm", "time_unit": "years"}}
+def reading(words):
+    """How the file is read, with what the texts of its groups mean."""
+    return {"frame": {"encoding": "utf-8", "separator": ",",
+                      "header": ["child", "age", "height", "sex"]},
+            "person": {"column": "child"}, "columns": {
+                "time": {"name": "age"}, "value": {"name": "height"}, **({"group": {
+                    "name": "sex", "kind": "word", "words": words, "other": "left out"}}
+                    if words else {})}}
+
+
+def plain(words=MappingProxyType({"girls": "girls", "boys": "boys"}), **changes):
+    data = {"file": "h.csv", "reading": reading(dict(words)), "facts": {
+        "value_low": 60, "value_high": 210, "time_low": 2, "time_high": 18, "origin": "chart",
+        "design": {"law": "even"}, "symmetric": True, "observations_per_curve": 10,
+        "value_unit": "cm", "time_unit": "years"}}
     return {"version": 1, "name": "heights", "data": {**data, **changes},
             "mechanism": {"key": "adaptive_mean", "parameters": {}},
             "budgets": [{"epsilon": 2.0, "delta": 1e-6}]}
@@ -103,10 +110,9 @@ def test_a_request_asks_for_a_release_of_each_group_or_of_one(folder):
 
 
 @pytest.mark.parametrize("changes,message", [
-    ({"groups": ["girls"]}, "2 to 12"), ({"groups": ["girls", "girls"]}, "2 to 12"),
-    ({"groups": "girls"}, "list"), ({"group": "men"}, "must be one of"),
-    ({"groups": ["girls", "men"]}, "Nobody"),
-    ({"columns": {"id": "child", "time": "age", "value": "height"}}, "needs a column")])
+    ({"words": {"girls": "girls"}}, "2 to 12"), ({"group": "men"}, "must be one of"),
+    ({"words": {"girls": "girls", "men": "men"}}, "Nobody"), ({"groups": ["girls"]}, "looking"),
+    ({"words": {}, "group": "girls"}, "needs a column")])
 def test_groups_that_a_request_cannot_mean_are_refused(folder, changes, message):
     with pytest.raises(InputError, match=message):
         request.from_json(json.dumps(plain(**changes)), folder)

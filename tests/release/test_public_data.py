@@ -14,6 +14,7 @@ from engine.mechanisms.adaptive_mean import AdaptiveMean
 from engine.sources.hormone_study import HormoneStudy
 from tests.files import requested
 from tests.golden.test_functional_summaries import PUBLIC_DATA
+from tests.readings import request_with_reading
 
 MECHANISM = {"key": "adaptive_mean", "parameters": {}}
 HORMONES = {"value_low": 0, "value_high": 500, "time_low": 46, "time_high": 63, "origin": "assays",
@@ -24,9 +25,10 @@ HORMONES = {"value_low": 0, "value_high": 500, "time_low": 46, "time_high": 63, 
 def asked(folder, file, columns, facts):
     """The request to publish a file of the folder."""
     data = {"file": file, "columns": columns, "several": "average", "facts": facts}
-    return requested(json.dumps({
-        "version": 1, "data": data, "mechanism": MECHANISM,
-        "budgets": [{"epsilon": 4.0, "delta": 1e-6}]}), folder)
+    plain = {"version": 1, "data": data, "mechanism": MECHANISM,
+             "budgets": [{"epsilon": 4.0, "delta": 1e-6}]}
+    content = (folder / file).read_bytes()
+    return requested(json.dumps(request_with_reading(plain, content)), folder)
 
 
 def test_the_hormone_twin_as_a_file_with_stated_visits_is_released_near_its_truth(

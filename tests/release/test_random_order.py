@@ -6,20 +6,18 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from engine.core.tasks import DENSITY, DataType
+from engine.core.tasks import DENSITY
 from engine.core.types import Budget, Covariate, CurveData, PublicFacts, SampleData
 from engine.mechanisms import mechanisms
 from engine.release import certified, published
 from engine.release.ledger import Ledger
 from engine.release.random_order import reordered
 from engine.sources import sources
-from engine.uploads.curves import Upload, read_curves
 from engine.uploads.facts import StatedCovariate, declare, declare_rows
-from engine.uploads.layout import Layout, suggest_layout
-from engine.uploads.rows import UploadRows, read_rows
-from engine.uploads.tables import read_table
+from engine.uploads.rows import UploadRows
 from tests import files
 from tests.heavy import few
+from tests.readings import curves_in, rows_in, upload_of
 
 FACTS = PublicFacts(covariates=(Covariate("x", 0.0, 100.0),), value_low=0.0, value_high=100.0)
 
@@ -131,20 +129,16 @@ def sorted_file(n, uneven=False):
     text = long_text([10 + 0.5 * k for k in range(n)])
     if uneven:  # every other person lacks the last reading
         text = "".join(line for k, line in enumerate(text.splitlines(True)) if k % 6 or not k)
-    table = read_table(text.encode())
-    return Upload(curves=read_curves(table, suggest_layout(table)),
-                  declared=declare(0, 100, 0, 4, "a manual", **files.EVEN))
+    return upload_of(text.encode(), declare(0, 100, 0, 4, "a manual", **files.EVEN))
 
 
 def people_of_curves(text):
-    table = read_table(text.encode())
-    found = read_curves(table, suggest_layout(table))
+    found = curves_in(text.encode(), {"id": "id"})
     return list(zip(found.ids, found.values.reshape(-1, 3)[:, 0].tolist(), strict=True))
 
 
 def people_of_rows(text):
-    table = read_table(text.encode())
-    found = read_rows(table, Layout("id", covariates=("1", "2", "3"), data=DataType.RECORDS))
+    found = rows_in(text.encode(), {"id": "id"}, features=["1", "2", "3"])
     return list(zip(found.ids, found.covariates[:, 0].tolist(), strict=True))
 
 
@@ -171,9 +165,8 @@ def test_the_same_people_have_the_same_order_however_the_file_is_sorted():
 
 
 def test_records_of_a_file_without_ids_are_in_a_fixed_order_that_is_not_that_of_the_file():
-    table = read_table(b"age,sex\n" + b"\n".join(b"%d,0" % age for age in range(18, 90)))
-    layout = Layout(covariates=("age",), data=DataType.RECORDS)
-    first, again = (read_rows(table, layout) for _ in range(2))
+    content = b"age,sex\n" + b"\n".join(b"%d,0" % age for age in range(18, 90))
+    first, again = (rows_in(content, {"id": None}, features=["age"]) for _ in range(2))
     assert (first.covariates == again.covariates).all() and (np.diff(first.covariates[:, 0]) < 0).any()
     assert first.ids == ()
     facts = declare_rows(DENSITY.key, [StatedCovariate("age", 0.0, 105.0)], "a law")

@@ -29,11 +29,9 @@ from engine.sources import sources
 from engine.topics.mean.answer import mean_answer
 from engine.topics.release import charts
 from engine.topics.release.preview import release_preview
-from engine.uploads.curves import Upload, read_curves
-from engine.uploads.layout import suggest_layout
-from engine.uploads.tables import read_table
 from pages.parts.explore import scene
 from tests.heavy import few
+from tests.readings import request_with_reading, upload_of
 
 SEA = sources.build("sea_temperature", {})
 FORMULA = "=HYPERLINK(1)"
@@ -179,11 +177,15 @@ _FACTS = {"value_low": 60, "value_high": 210, "time_low": 2, "time_high": 18, "o
           "design": {"law": "even"}, "observations_per_curve": 6}
 
 
-def request(tmp_path, **changed):
+def request(tmp_path, text=_CSV, **changed):
     plain = {"version": 1, "name": "growth-2026", "data": {"file": "heights.csv", "facts": _FACTS},
              "mechanism": {"key": "bernstein", "parameters": {}}, "budgets": [{"epsilon": 2.0}]}
-    (tmp_path / "heights.csv").write_text(_CSV)
-    (tmp_path / "request.json").write_text(json.dumps({**plain, **changed}))
+    (tmp_path / "heights.csv").write_text(text)
+    plain |= changed
+    if "data" in plain:
+        file = tmp_path / plain["data"].get("file", "")
+        plain = request_with_reading(plain, file.read_bytes() if file.is_file() else _CSV.encode())
+    (tmp_path / "request.json").write_text(json.dumps(plain))
     return ["release", str(tmp_path / "request.json"), "--ledger", str(tmp_path / "ledger"),
             "--out", str(tmp_path / "out")]
 
@@ -214,7 +216,7 @@ def test_the_holder_of_a_file_is_told_what_to_look_at_in_it_and_only_if_they_ask
     (tmp_path / "heights.csv").write_text("".join([first, *others, others[0], "c1,3,\n"]))
     assert __main__.main([*command, "--about-file", "--yes"]) == 0
     about, warning = capsys.readouterr()
-    assert "One row per observation." in about and "1 observation left out" in about and "Exact copies" in about
+    assert "1 observation left out" in about and "Exact copies" in about
     assert "as private as the data" in warning and not releases_in(tmp_path / "ledger")
     assert __main__.main(command) == 2
     assert "left out" not in capsys.readouterr().out
@@ -229,28 +231,14 @@ def test_a_request_without_delta_has_that_of_the_pages_and_an_explicit_0_stays(t
 
 
 def test_groups_without_delta_have_that_of_all_people(tmp_path):
-    request(tmp_path, data={"file": "heights.csv", "facts": _FACTS, "columns": {"group": "sex"},
-                            "groups": ["f", "m"]}, mechanism={"key": "adaptive_mean"})
     header, *others = _CSV.splitlines()
     rows = [f"{row},{'fm'[int(row[1:].split(',')[0]) < 20]}\n" for row in others]
-    (tmp_path / "heights.csv").write_text("".join([f"{header},sex\n", *rows]))
+    request(tmp_path, "".join([f"{header},sex\n", *rows]), data={
+        "file": "heights.csv", "facts": _FACTS, "columns": {"group": "sex"}, "groups": ["f", "m"]},
+        mechanism={"key": "adaptive_mean"})
     requests = release_request.from_json((tmp_path / "request.json").read_text(), tmp_path)
     assert [each.source.sizes.n_curves for each in requests] == [40, 20]
     assert [each.budget.delta for each in requests] == [1 / 60**2] * 2
-
-
-def test_a_column_that_may_name_sites_is_pointed_out_before_the_cost(tmp_path, capsys):
-    command, (header, *others) = request(tmp_path), _CSV.splitlines()
-    rows = [f"{row},h{int(row[1:].split(',')[0]) % 3}\n" for row in others]
-    (tmp_path / "heights.csv").write_text("".join([f"{header},hospital\n", *rows]))
-    __main__.main(command)
-    assert capsys.readouterr().out.startswith("“hospital” may name sites")
-    data = {"file": "heights.csv", "facts": _FACTS}
-    for columns in ({"server": "hospital"}, {"server": None}, {"covariates": ["hospital"]}):
-        plain = json.loads((tmp_path / "request.json").read_text())
-        (tmp_path / "request.json").write_text(json.dumps({**plain, "data": {**data, "columns": columns}}))
-        __main__.main(command)
-        assert "may name sites" not in capsys.readouterr().out
 
 
 def test_people_who_seem_to_be_known_are_told_once_and_without_markup(tmp_path, capsys):
@@ -288,7 +276,8 @@ def test_files_of_an_earlier_release_are_not_overwritten(tmp_path, capsys):
 def test_a_density_of_records_is_published_from_a_file(tmp_path):
     data = {"file": "heights.csv", "features": [{"name": "height", "low": 60, "high": 210}],
             "facts": {"origin": "a chart"}}
-    command = request(tmp_path, data=data, mechanism={"key": "iclp", "parameters": {
+    heights = "".join(f"{line.split(',', 1)[1]}\n" for line in _CSV.splitlines())
+    command = request(tmp_path, heights, data=data, mechanism={"key": "iclp", "parameters": {
         "task": "density"}})
     assert __main__.main([*command, "--yes"]) == 0
     assert "Density" in (tmp_path / "out" / "release.csv").read_text()
@@ -432,8 +421,7 @@ def children(n, m=6, seed=1, height=100.0, spread=5.0):
     rng = np.random.default_rng(seed)
     rows = "".join(f"c{k},{age:.2f},{height + spread * rng.normal():.1f}\n" for k in range(n)
                    for age in rng.uniform(2, 18, m))
-    table = read_table(("child_id,age,height\n" + rows).encode())
-    return Upload(curves=read_curves(table, suggest_layout(table)), declared=NARROW)
+    return upload_of(("child_id,age,height\n" + rows).encode(), NARROW)
 
 
 def released(tmp_path, source, key="adaptive_mean", epsilon=1.0, **chosen):
@@ -485,10 +473,8 @@ def test_a_release_whose_band_cannot_be_relied_on_is_doubtful_in_the_first_line_
     rng = np.random.default_rng(0)
     rows = "".join(f"c{k},{age},{100 + 30 * np.sin(age / 3) + rng.normal(0, 4):.1f}\n"
                    for k in range(1000) for age in (3, 5, 9, 12, 17))
-    table = read_table(("child_id,age,height\n" + rows).encode())
-    one = released(tmp_path, Upload(
-        curves=read_curves(table, suggest_layout(table)), declared=replace(
-            NARROW, observations_per_curve=5, design=Design(law=law))))
+    one = released(tmp_path, upload_of(("child_id,age,height\n" + rows).encode(), replace(
+        NARROW, observations_per_curve=5, design=Design(law=law))))
     assert "cannot be relied on" in " ".join(one.uncertainty.warnings)
     every = texts(one)
     assert every["release.html"].split("</h1>")[1].lstrip().startswith('<p class="first">Doubtful:')
@@ -685,8 +671,7 @@ def test_files_of_neighbours_differ_in_nothing_but_the_noised_messages(tmp_path,
     files = []
     for n, (place, value) in enumerate([(0, 90.0), (0, 140.0), (59, 61.0), (30, 90.5)]):
         text = sorted_text([*values[:place], value, *values[place + 1:]], is_wide)
-        table = read_table(text.encode())
-        source = Upload(curves=read_curves(table, suggest_layout(table)), declared=NARROW)
+        source = upload_of(text.encode(), NARROW)
         one = published.publish(source, mechanism, budget, Ledger(tmp_path / str(n)), "a",
                                 Budget(9.0, 1e-2))
         files.append({name: content.decode().replace(one.release_id, "ID").replace(one.at, "AT")

@@ -10,24 +10,19 @@ from engine.core.errors import InputError
 from engine.core.tasks import MEAN_FUNCTION, RISK_MINIMISATION, ROC, SURVIVAL
 from engine.core.types import Budget
 from engine.mechanisms import mechanisms
-from engine.numerics.counts.cells import Counted
 from engine.release import files as release_files
 from engine.release import published
 from engine.release.data_content import content_of
 from engine.release.ledger import Ledger
 from engine.release.request import stated_in
-from engine.uploads.curves import Upload, read_curves
 from engine.uploads.design import StatedDesign
-from engine.uploads.events import EventColumns, UploadEvents, declare_events, read_events
+from engine.uploads.events import counted_for, declare_events
 from engine.uploads.facts import StatedCovariate, declare
-from engine.uploads.layout import suggest_layout
-from engine.uploads.rows import UploadRows
-from engine.uploads.tables import read_table
 from tests import files
 from tests.files import requested
+from tests.readings import events_upload_of, rows_upload_of, upload_of
 from tests.unit.test_upload_rows import declared as declared_rows
 from tests.unit.test_upload_rows import frame as rows_frame
-from tests.unit.test_upload_rows import read as read_rows
 
 CHILDREN = files.csv(files.growth_frame(120, 8))
 STATED = declare(60, 210, 2, 18, "growth chart", value_name="Height", value_unit="cm", person="child",
@@ -36,8 +31,7 @@ STATED = declare(60, 210, 2, 18, "growth chart", value_name="Height", value_unit
 
 
 def children():
-    table = read_table(CHILDREN)
-    return Upload(curves=read_curves(table, suggest_layout(table)), declared=STATED)
+    return upload_of(CHILDREN, STATED)
 
 
 def saved(tmp_path, source, task=MEAN_FUNCTION):
@@ -58,30 +52,20 @@ def test_the_settings_state_what_was_stated_of_a_file_and_nothing_of_its_columns
                               "observations_per_curve": 8}
     assert (stated.words["origin"], stated.words["people"]) == ("growth chart", "children")
     assert stated.design == StatedDesign(law="visits", gap=0.5) and stated.flags["symmetric"]
-    assert "child" not in json.loads(settings)["data"].get("columns", {})
+    assert "reading" not in json.loads(settings)["data"]
 
 
 def test_with_the_name_of_a_file_the_settings_ask_for_a_release_of_the_same_facts(tmp_path):
     again = json.loads(saved(tmp_path, children()))
-    again["data"]["file"] = "heights.csv"
+    again["data"] |= {"file": "heights.csv", "reading": children().reading.to_plain()}
     (tmp_path / "heights.csv").write_bytes(CHILDREN)
     request = requested(json.dumps(again), tmp_path)
     assert request.source.facts == children().facts and request.budget.epsilon == 1
 
 
-def test_the_settings_say_that_rows_are_protected_where_that_was_chosen(tmp_path):
-    table = read_table(files.csv(files.days_frame(60)))
-    facts = declare(0, 20, 0, 23, "a manual", design=StatedDesign(law="even"), observations=24)
-    for several in ("keep", "average"):
-        source = Upload(curves=read_curves(table, suggest_layout(table), several), declared=facts)
-        (tmp_path / several).mkdir()
-        data = json.loads(saved(tmp_path / several, source))["data"]
-        assert data.get("several", "average") == several
-
-
 def test_ranges_of_records_and_their_response_are_kept(tmp_path):
-    rows = UploadRows(rows=read_rows(rows_frame(), covariates=("f0",), value="y"),
-                      declared=declared_rows(RISK_MINIMISATION.key, ["f0"]))
+    rows = rows_upload_of(files.csv(rows_frame()), declared_rows(RISK_MINIMISATION.key, ["f0"]),
+                          {"value": "y"}, features=["f0"])
     stated = stated_in(saved(tmp_path, rows, RISK_MINIMISATION))
     names = [covariate.name for covariate in stated.covariates]
     assert names == ["f0", "y"] and [each.name for each in stated.features] == ["f0"]
@@ -90,29 +74,30 @@ def test_ranges_of_records_and_their_response_are_kept(tmp_path):
 
 def test_planned_follow_up_and_intervals_are_kept(tmp_path):
     text = "days,end\n" + "".join(f"{1 + k % 90},{'death' if k % 3 else 'alive'}\n" for k in range(300))
-    columns = EventColumns(time="days", status="end", events=("death",))
-    facts = declare_events(0, 90, "a protocol", columns, (0, 30, 60, 90))
-    people = UploadEvents(events=read_events(read_table(text.encode()), columns), declared=facts)
+    people = events_upload_of(
+        text.encode(), lambda named: declare_events(0, 90, "a protocol", named, (0, 30, 60, 90)),
+        columns={"time": "days", "status": "end"}, events=["death"])
     settings = saved(tmp_path, people, SURVIVAL)
     stated = stated_in(settings)
     assert stated.numbers["time_high"] == 90 and stated.edges == (0, 30, 60, 90)
-    assert json.loads(settings)["data"]["events"] == ["death"]
+    assert "events" not in json.loads(settings)["data"]
 
 
-@pytest.mark.parametrize(("task", "text", "columns"), [
-    (SURVIVAL, "id,start,time,status", EventColumns(time="time", status="status", id="id", start="start", events=("a",))),
-    (ROC, "score,label", EventColumns(time="score", status="label", events=("a", "b"), counted=Counted.LABELS))],
-    ids=["survival", "roc"])
-def test_with_the_name_of_a_file_a_release_of_counts_is_asked_for_again(tmp_path, task, text, columns):
-    lines = [f"p{k},{k % 7},{k % 7 + 1 + k % 9},{'abc'[k % 3]}" for k in range(200)]
-    text += "\n" + "\n".join(line if task is SURVIVAL else line.split(",", 2)[2] for line in lines)
-    facts = declare_events(0, 20, "a protocol", columns)
-    people = UploadEvents(events=read_events(read_table(text.encode()), columns), declared=facts)
+@pytest.mark.parametrize(("task", "header", "columns", "events"), [
+    (SURVIVAL, "id,time,status", {"time": "time", "status": "status", "id": "id"}, ["a"]),
+    (ROC, "score,label", {"time": "score", "status": "label"}, ["a", "b"])], ids=["survival", "roc"])
+def test_with_the_name_of_a_file_a_release_of_counts_is_asked_for_again(
+        tmp_path, task, header, columns, events):
+    lines = [f"p{k},{k % 7 + 1 + k % 9},{'abc'[k % 3]}" for k in range(200)]
+    text = "\n".join([header, *(line if task is SURVIVAL else line.split(",", 1)[1]
+                                for line in lines)])
+    people = events_upload_of(text.encode(), lambda named: declare_events(0, 20, "a protocol", named),
+                              counted_for(task.key), columns, events=events)
     again = json.loads(saved(tmp_path, people, task))
     (tmp_path / "people.csv").write_text(text)
-    again["data"]["file"] = "people.csv"
+    again["data"] |= {"file": "people.csv", "reading": people.reading.to_plain()}
     source = requested(json.dumps(again), tmp_path).source
-    assert source.facts == facts and content_of(source) == content_of(people)
+    assert source.facts == people.facts and content_of(source) == content_of(people)
 
 
 @pytest.mark.parametrize(("text", "words"), [

@@ -11,6 +11,7 @@ import io
 import json
 import zlib
 from contextlib import redirect_stdout
+from dataclasses import replace
 from functools import partial
 
 import numpy as np
@@ -19,7 +20,7 @@ import pytest
 
 from engine import __main__
 from engine.core.errors import InputError
-from engine.core.tasks import DENSITY, MEAN_FUNCTION, UNIVARIATE_MEAN, DataType
+from engine.core.tasks import DENSITY, MEAN_FUNCTION, UNIVARIATE_MEAN
 from engine.core.types import Budget
 from engine.mechanisms import mechanisms
 from engine.noise.hardened import CountNoise, LatticeNoise
@@ -27,26 +28,24 @@ from engine.release import certified, ledger, published
 from engine.release import files as release_files
 from engine.release.ledger import Ledger
 from engine.sites import centre, messages
-from engine.uploads.curves import Upload, read_curves
+from engine.uploads.curves import Upload
 from engine.uploads.design import StatedDesign
-from engine.uploads.events import (
-    EventColumns,
-    UploadEvents,
-    counted_for,
-    declare_events,
-    read_events,
-)
+from engine.uploads.events import counted_for, declare_events
 from engine.uploads.facts import StatedCovariate, declare, declare_rows
-from engine.uploads.layout import suggest_layout
-from engine.uploads.rows import (
-    UploadRows,
-    read_rows,
-)
-from engine.uploads.tables import read_table
+from engine.uploads.people import read
+from engine.uploads.reading_of_files import Person
+from engine.uploads.records import curves_of
 from tests import files, site_runs
 from tests.files import requested
 from tests.heavy import all_but, few
 from tests.pages.opening import visit
+from tests.readings import (
+    events_upload_of,
+    reading_of,
+    request_with_reading,
+    rows_upload_of,
+    upload_of,
+)
 
 TASKS = (MEAN_FUNCTION.key, UNIVARIATE_MEAN.key)
 BUDGET = Budget(2.0, 1e-5)
@@ -94,10 +93,9 @@ def wide(frame):
 
 
 def curves(frame, law):
-    table = read_table(files.csv(frame))
     facts = declare(**BOUNDS, design=DESIGNS[law], observations=8, value_name="Height",
                     person="child", people="children")
-    return Upload(curves=read_curves(table, suggest_layout(table)), declared=facts)
+    return upload_of(files.csv(frame), facts)
 
 
 def everything(source, mechanism, folder, budget=BUDGET):
@@ -170,24 +168,26 @@ def test_one_person_of_a_wide_file_changes_nothing_but_the_messages(law, tmp_pat
     assert b"7.31" not in b"".join(released[1].values())
 
 
-@pytest.mark.parametrize("several", ["keep", None])
-def test_who_a_row_of_a_wide_file_belongs_to_changes_nothing_that_is_published(several, tmp_path):
+@pytest.mark.parametrize("of_rows", [True, False])
+def test_who_a_row_of_a_wide_file_belongs_to_changes_nothing_that_is_published(of_rows, tmp_path):
     """A row of somebody with two becomes that of a person of their own, or the other way round."""
     released = []
     for name, owner in (("a", "c006"), ("b", "new")):
         frame = wide(long_file())
         frame.loc[7, "child"] = owner
-        if several is None and owner == "c006":
+        if not of_rows and owner == "c006":
             frame = pd.concat([frame, frame.iloc[:1].assign(child="c007")])  # as many people
-        table = read_table(files.csv(frame))
         facts = declare(**BOUNDS, design=DESIGNS["common"], observations=8, person="child", people="children")
-        read = read_curves(table, suggest_layout(table), several)
+        content = files.csv(frame)
+        reading = reading_of(content, several="average")
+        if of_rows:
+            reading = replace(reading, person=Person(rows=True))
+        source = Upload(curves=curves_of(read(content, reading)), declared=facts, reading=reading)
         (tmp_path / name).mkdir()
-        released.append(everything(Upload(curves=read, declared=facts),
-                                   mechanisms.build("adaptive_mean", {}), tmp_path / name))
+        released.append(everything(source, mechanisms.build("adaptive_mean", {}), tmp_path / name))
     assert_same(*released)
     unit = json.loads(released[0]["guarantee.json"])["unit_of_protection"]
-    assert ("several rows are protected less" in unit) == (several == "keep")
+    assert ("several rows are protected less" in unit) == of_rows
 
 
 def test_one_record_changes_nothing_but_the_messages(tmp_path):
@@ -197,11 +197,9 @@ def test_one_record_changes_nothing_but_the_messages(tmp_path):
     for name, row in (("a", ages[7]), ("b", 99.9), ("c", np.nan)):
         frame = pd.DataFrame({"id": [f"p{k}" for k in range(80)],
                               "age": np.where(np.arange(80) == 7, row, ages)})
-        table = read_table(files.csv(frame))
         facts = declare_rows(DENSITY.key, [StatedCovariate("age", 0, 105)], "a law")
-        rows = read_rows(table, suggest_layout(table, data=DataType.RECORDS))
         (tmp_path / name).mkdir()
-        released.append(everything(UploadRows(rows=rows, declared=facts),
+        released.append(everything(rows_upload_of(files.csv(frame), facts),
                                    mechanisms.build("iclp", {"task": "density"}),
                                    tmp_path / name, Budget(2.0)))
     assert_same(released[0], released[1])
@@ -214,11 +212,12 @@ COUNTS = pd.DataFrame({"id": [f"p{k}" for k in range(150)], "days": [1 + 7 * k %
 
 def asked_of_counts(task, frame):
     """The plan and the sizes of all messages: what is published follows from them and the messages."""
-    columns = EventColumns(
-        time="days", id="id", counted=counted_for(task), status=None if task == "distribution" else "end",
-        events=() if task == "distribution" else ("death", "relapse"), group="arm", groups=("A", "B"))
-    source = UploadEvents(events=read_events(read_table(files.csv(frame)), columns),
-                          declared=declare_events(0, 90, "a protocol", columns))
+    columns = {"time": "days", "id": "id", "group": "arm"} | (
+        {} if task == "distribution" else {"status": "end"})
+    source = events_upload_of(
+        files.csv(frame), lambda named: declare_events(0, 90, "a protocol", named),
+        counted_for(task), columns, groups=["A", "B"],
+        events=[] if task == "distribution" else ["death", "relapse"])
     mechanism = mechanisms.build("noisy_counts", {"task": task})
     plan = published.planned(source, mechanism, Budget(2.0), "counts")
     messages = certified.hardened(certified.publishable_data(source), mechanism, plan.cost)[1]
@@ -335,10 +334,11 @@ def of_command(frame, stated, key, chosen, folder):
     """Every file that the command writes, and all that it prints."""
     folder.mkdir()
     (folder / "file.csv").write_bytes(files.csv(frame))
-    (folder / "request.json").write_text(json.dumps({
+    (folder / "request.json").write_text(json.dumps(request_with_reading({
         "version": 1, "name": "growth", "data": {"file": "file.csv", **stated},
         "mechanism": {"key": key, "parameters": chosen}, "budgets": [
-            {"epsilon": 20.0, "delta": 0.0 if mechanisms.get(key).guarantee == "pure" else 1e-5}]}))
+            {"epsilon": 20.0, "delta": 0.0 if mechanisms.get(key).guarantee == "pure" else 1e-5}]},
+        files.csv(frame))))
     out, printed = folder / "out", io.StringIO()
     with redirect_stdout(printed):
         assert __main__.main(["release", str(folder / "request.json"), "--ledger", str(folder / "ledger"),
@@ -385,11 +385,12 @@ def test_one_person_of_a_site_changes_nothing_that_several_sites_send_or_publish
 
 def command(frame, folder):
     (folder / "heights.csv").write_bytes(files.csv(frame))
-    (folder / "request.json").write_text(json.dumps({
+    (folder / "request.json").write_text(json.dumps(request_with_reading({
         "version": 1, "name": "growth", "data": {"file": "heights.csv", "facts": {
             **BOUNDS, "value_name": "Height", "design": {"law": "common", "times": TIMES},
             "observations_per_curve": 8}},
-        "mechanism": {"key": "adaptive_mean"}, "budgets": [{"epsilon": 2.0, "delta": 1e-5}]}))
+        "mechanism": {"key": "adaptive_mean"}, "budgets": [{"epsilon": 2.0, "delta": 1e-5}]},
+        files.csv(frame))))
     return folder / "request.json"
 
 
@@ -434,10 +435,7 @@ def test_the_command_works_out_the_cost_once(tmp_path, monkeypatch):
 
 def test_one_person_alone_is_published_by_no_door(tmp_path):
     """Whatever the method: the rule stands where the cost is worked out."""
-    events = EventColumns(time="age", status="height", events=("1",), id="child")
-    sources = {"adaptive_mean": curves(long_file().iloc[:8], "even"), "noisy_counts": UploadEvents(
-        events=read_events(read_table(b"child,age,height\na,1,1\na,1,1\n"), events),
-        declared=declare_events(0, 20, "a protocol", events))}
+    sources = {"adaptive_mean": curves(long_file().iloc[:8], "even")}
     for method, source in sources.items():
         assert source.sizes.n_curves == 1
         mechanism = mechanisms.build(method, {})

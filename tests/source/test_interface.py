@@ -18,6 +18,9 @@ FACTS = {"values": (60, 210), "times": (2, 18), "origin": "national growth chart
          "value_unit": "cm", "time_name": "Age", "time_unit": "years", "person": "child",
          "people": "children"}
 
+READING = {"frame": {"header": ["child", "age", "height"]}, "person": {"column": "child"},
+           "columns": {"time": {"name": "age"}, "value": {"name": "height"}}}
+
 
 @pytest.fixture(scope="module")
 def table():
@@ -29,13 +32,38 @@ def table():
 
 @pytest.fixture(scope="module")
 def curves(table):
-    return pc.read_curves(table, {"id": "child", "time": "age", "value": "height"}, **FACTS)
+    return pc.read_curves(table, reading=pc.propose(table).reading, **FACTS)
 
 
 def test_a_table_and_the_file_of_it_are_the_same_data(table, curves, tmp_path):
     table.to_csv(tmp_path / "heights.csv", index=False)
-    read = pc.simulate(pc.read_curves(tmp_path / "heights.csv", **FACTS))
-    assert np.array_equal(read.values, pc.simulate(curves).values)
+    for how in ({}, {"reading": READING | {"frame": {
+            "encoding": "utf-8", "separator": ",", **READING["frame"]}}}):
+        read = pc.simulate(pc.read_curves(tmp_path / "heights.csv", **how, **FACTS))
+        assert np.array_equal(read.values, pc.simulate(curves).values)
+
+
+def test_curves_that_were_read_for_looking_are_refused_by_a_release(table, tmp_path):
+    looked_at = pc.read_curves(table, {"id": "child"}, **FACTS)
+    with pytest.raises(InputError, match="Nobody has stated how this file is read"):
+        pc.release(looked_at, METHOD, pc.Budget(2.0, 1e-4), "heights",
+                   pc.Ledger(tmp_path / "ledger.sqlite3"))
+
+
+def test_numbers_and_moments_of_a_table_are_read_by_their_type(table, curves):
+    days = pd.Timestamp("2024-01-01", tz="Europe/Paris") + pd.to_timedelta(table.age, unit="D")
+    stamped = table.assign(age=days, height=table.height.astype("Float64"))
+    reading = READING | {"columns": {"value": {"name": "height"}, "time": {
+        "name": "age", "kind": "date", "order": "ymd", "offset": "kept",
+        "from": "days since 2024-01-01"}}}
+    in_days = FACTS | {"time_unit": "days"}
+    read = pc.simulate(pc.read_curves(stamped, reading=reading, **in_days))
+    assert np.allclose(read.times, pc.simulate(curves).times)
+    with pytest.raises(InputError, match="time zone"):
+        pc.read_curves(stamped, reading=READING | {"columns": reading["columns"] | {"time": {
+            **reading["columns"]["time"], "offset": "none"}}}, **in_days)
+    with pytest.raises(InputError, match="320 with an unreadable cell in “height”"):
+        pc.read_curves(table.assign(height=table.height.map("{} cm".format)), reading=READING, **FACTS)
 
 
 def test_data_come_out_as_they_went_in_but_for_the_order_of_people(table, curves):

@@ -11,7 +11,9 @@ from engine import api as pc
 from engine.__main__ import main
 from engine.core.errors import InputError
 from engine.exports.looking import MARK, looked_at
+from engine.numerics.counts.cells import Counted
 from engine.uploads import examples
+from engine.uploads.events import EventColumns, EventTable, UploadEvents, declare_events
 from engine.uploads.people import read, read_frame
 from engine.uploads.proposal import propose
 from engine.uploads.reading_of_files import Reading
@@ -150,3 +152,84 @@ def test_a_reading_that_is_proposed_and_checked_leads_to_curves_that_may_be_publ
              "observations": 5}
     assert pc.read_curves(frame, reading=pc.propose(frame).reading, **facts).reading is not None
     assert pc.read_curves(frame, **facts).reading is None
+
+
+# -- requests --------------------------------------------------------------------------------------
+
+
+def request(folder, content, columns, mechanism="adaptive_mean", **data):
+    (folder / "data.csv").write_bytes(content)
+    path = folder / "request.json"
+    facts = {"value_low": 60, "value_high": 210, "time_low": 2, "time_high": 18, "origin": "a chart",
+             "design": {"law": "even"}, "observations_per_curve": 5}
+    if mechanism == "noisy_counts":
+        facts = {"time_high": 60, "origin": "the protocol"}
+    path.write_text(json.dumps({"version": 1, "name": "a study", "data": {
+        "file": "data.csv", "columns": columns, "facts": facts, **data},
+        "mechanism": {"key": mechanism}, "budgets": [{"epsilon": 1, "delta": 1e-5}]}), "utf-8")
+    return path
+
+
+def test_what_a_request_of_earlier_versions_says_is_translated(tmp_path, capsys):
+    content = b"kid,when,cm\n" + b"".join(b"c%d,0%d/0%d/2024,%d\n" % (k % 9, 1 + k % 9, 1 + k % 7, 80 + k)
+                                          for k in range(60))
+    path = request(tmp_path, content, {"id": "kid", "time": "when", "value": "cm"}, day_first=True)
+    assert main(["release", str(path)]) == 2
+    assert "propose" in capsys.readouterr().err
+    assert main(["propose", str(path), "-o", str(tmp_path / "reading.json")]) == 0
+    reading = Reading.of(json.loads((tmp_path / "reading.json").read_text("utf-8"))).complete()
+    assert reading.columns["time"].order == "dmy" and reading.person.column == "kid"
+    assert main(["look", str(path), "-o", str(tmp_path / "look.svg")]) == 0
+
+
+def test_about_file_begins_with_people_time_value_and_observations(tmp_path, capsys):
+    path = request(tmp_path, files.csv(files.growth_frame(40)), {})
+    plain = json.loads(path.read_text("utf-8"))
+    del plain["data"]["columns"]
+    plain["data"]["reading"] = propose((tmp_path / "data.csv").read_bytes()).to_plain()
+    path.write_text(json.dumps(plain), "utf-8")
+    assert main(["release", str(path), "--about-file"]) == 0
+    first = capsys.readouterr().out.splitlines()[0]
+    assert first == ("* People: “child”, 40; time: “age” (number); value: “height” (number); "
+                     f"observations: {len(files.growth_frame(40))}.")
+
+
+@pytest.mark.parametrize("command", [["run"], ["plan", "--unknown", "epsilon", "--target", "2"]])
+def test_a_request_about_a_file_given_to_a_command_without_one_says_which_take_it(tmp_path, capsys, command):
+    path = request(tmp_path, files.csv(), {})
+    assert main([command[0], str(path), *command[1:]]) == 2
+    shown = capsys.readouterr().err
+    assert "release" in shown and "look" in shown and "has no key" not in shown
+
+
+def test_a_request_without_a_file_and_a_document_are_refused(tmp_path, capsys):
+    path = tmp_path / "request.json"
+    path.write_text('{"version": 1}', "utf-8")
+    assert main(["propose", str(path)]) == 2
+    path.write_text("{\\rtf1 }", "utf-8")
+    assert main(["look", str(path)]) == 2
+    assert main(["look", str(path.rename(tmp_path / "data.csv"))]) == 2
+    assert "RTF" in capsys.readouterr().err
+
+
+def test_times_in_another_unit_than_stated_name_the_part_of_the_reading_that_says_it():
+    frame = pd.DataFrame({"patient": np.repeat(np.arange(20), 3), "value": np.arange(60.0),
+                          "time": pd.date_range("2024-01-01", periods=60, freq="6h")})
+    reading = pc.propose(frame).reading
+    with pytest.raises(InputError) as refused:
+        pc.read_curves(frame, reading=reading, values=(0, 100), times=(0, 24), time_unit="weeks", origin="a plan",
+                       design={"law": "even"}, observations=3)
+    assert refused.value.field == "time_unit" and "“from”" in refused.value.hint and "above" not in refused.value.hint
+
+
+@pytest.mark.parametrize("counted", ["outcomes", "values"])
+def test_nobody_is_advised_to_empty_the_time_of_an_event(counted):
+    r = np.random.default_rng(1)
+    times = np.append(r.uniform(1, 60, 40).round(1), [9999.0] * 4)
+    columns = EventColumns(time="t", counted=Counted(counted), **({"status": "s", "events": ("1",)} if
+                                                                 counted == "outcomes" else {}))
+    facts = declare_events(0, 20000, "the protocol", columns)
+    events = EventTable(time=times, status=np.ones(44, dtype=np.int64), server=np.zeros(44, dtype=np.int64),
+                        covariates=np.empty((44, 0)), counted=Counted(counted))
+    remarks = [each for each in UploadEvents(events=events, declared=facts).remarks() if "9999" in each]
+    assert len(remarks) == 1 and ("leave those cells empty" in remarks[0]) == (counted == "values")

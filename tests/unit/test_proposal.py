@@ -4,6 +4,7 @@ import csv
 import io
 import json
 import random
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -17,6 +18,7 @@ from engine.uploads.proposing.questions import answered
 from engine.uploads.proposing.roles import FileKind
 from engine.uploads.reading_of_files import Reading
 from tests import files
+from tests.syntax import syntax
 from tests.unit import test_device_exports as devices
 
 SEPARATORS = (",", ";", "\t", "|")
@@ -449,3 +451,45 @@ def test_exports_below_one_another_and_of_several_makers_are_refused_with_what_t
         propose((devices.CLARITY * 2).encode())
     with pytest.raises(InputError, match="each maker"):
         propose(devices.archive(**{"ada.csv": devices.CLARITY, "bob.csv": devices.LIBREVIEW}))
+
+
+# -- what is certified -----------------------------------------------------------------------------
+
+
+def test_nothing_that_is_certified_can_propose():
+    engine = Path(propose.__code__.co_filename).parents[1]
+    strict = [engine / "uploads" / f"{name}.py" for name in ("lines", "cells", "ids", "people", "records",
+                                                             "reading_of_files", "source")]
+    certified = [*strict, *(engine / "release").rglob("*.py"), *(engine / "sites").rglob("*.py")]
+    assert len(certified) > 40
+    for file in certified:
+        assert not {name for name in syntax(file).imported if name.startswith("engine.uploads.propos")}, file
+
+
+def test_groups_that_are_stated_as_a_column_alone_are_asked_about():
+    rows = [(i, a, h, "fm"[k % 2]) for k, (i, a, h) in enumerate(heights())]
+    for data, other in (("curves", "left out"), ("times with events", "missing")):
+        names = ["id", "time", "value", "sex"] if data == "curves" else ["id", "time", "status", "sex"]
+        content = table(names, rows if data == "curves" else [(i, a, k % 2, s) for k, (i, a, _, s) in enumerate(rows)])
+        proposal = propose(content, data=data, stated={"columns": {"group": "sex"}})
+        asked = question(proposal, "columns.group.words")
+        group = answered(proposal.reading, asked.options[0]).columns["group"]
+        assert dict(group.words) == {"f": "f", "m": "m"} and group.other == other
+
+
+@pytest.mark.parametrize("content", [b"p1,2.5,86.1\np1,3.5,91.2\np2,2,80\n", b"1,7,2.5\n1,3.5,4\n2,2,80\n",
+                                     b"p1;2024-01-31;86\np1;2024-02-01;91\np2;2024-02-03;80\n"])
+def test_a_first_line_of_data_is_refused_without_a_cell_of_it(content):
+    with pytest.raises(InputError, match="names of columns") as refused:
+        propose(content)
+    assert not any(cell in str(refused.value) for cell in ("p1", "86", "2.5", "2024", "7"))
+
+
+def test_a_workbook_is_read_by_the_name_of_its_sheet_and_the_others_are_told():
+    content = files.xlsx(other=files.wide_frame())
+    first, other = propose(content), propose(content, sheet="other")
+    assert first.reading.frame.sheet == "data" and any("“other”" in note for note in first.notes)
+    assert other.reading.frame.sheet == "other" and len(other.reading.at) == 4
+    assert len(read(content, other.likely).ids) == 6
+    with pytest.raises(InputError):
+        propose(content, sheet="none")

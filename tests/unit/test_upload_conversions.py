@@ -11,12 +11,13 @@ from engine.mechanisms import mechanisms
 from engine.release import request
 from engine.uploads.bounds_library import public_bounds
 from engine.uploads.conversions import Dates
-from engine.uploads.curves import Upload, read_curves
+from engine.uploads.curves import read_curves
 from engine.uploads.design import StatedDesign
 from engine.uploads.facts import declare
 from engine.uploads.layout import Layout, has_people_in_columns, suggest_layout
 from engine.uploads.own_file import OwnFile
 from engine.uploads.tables import read_table
+from tests.readings import upload_of
 
 # Of 2024, a leap year: its first day, noon of it, the 60th day, the last.
 DAYS = {"2024-01-01": 0, "2024-01-01T12:00": 0.5, "2024-02-29": 59, "2024-12-31 18:00:00": 365.75}
@@ -87,16 +88,15 @@ def test_the_first_observation_of_a_person_moves_nobody_else():
         assert (kept[who] == times.tolist()) is (who != "a")
 
 
-@pytest.mark.parametrize("dates", [
-    Dates(from_first="weeks"), Dates(since="2023-01-01"), Dates(day_first=True), Dates()])
-def test_a_request_reads_dates_as_the_form_did(dates, tmp_path):
+@pytest.mark.parametrize("stated", [
+    {"from_first": "weeks"}, {"since": "2023-01-01"}, {"day_first": True}, {}])
+def test_a_request_reads_dates_as_the_page_did(stated, tmp_path):
     (tmp_path / "visits.csv").write_bytes(VISITS)
-    table = read_table(VISITS)
-    layout = Layout("id", "date", "value", dates=dates)
-    source = Upload(curves=read_curves(table, layout), declared=declare(
-        0, 10, 0, 3000, "a plan", observations=2, design=StatedDesign(law="unknown")))
+    source = upload_of(VISITS, declare(
+        0, 10, 0, 3000, "a plan", observations=2, design=StatedDesign(law="unknown")),
+        {"id": "id", "time": "date", "value": "value"}, **stated)
     plain = request.to_plain(source, mechanisms.build("adaptive_mean", {}), Budget(1.0, 1e-4),
-                             OwnFile("visits.csv", "utf-8", None, layout, "keep"))
+                             OwnFile("visits.csv", source.reading))
     (again,) = request.from_json(json.dumps(plain | {"name": "visits"}), tmp_path)
     assert again.source.curves.times.tolist() == source.curves.times.tolist()
 

@@ -33,6 +33,7 @@ from engine.uploads.own_file import OwnFile
 from engine.uploads.tables import read_table
 from tests import files
 from tests.files import requested
+from tests.readings import curves_in, request_with_reading, upload_of
 
 BOUNDS = {"value_low": 0, "value_high": 200, "time_low": 2, "time_high": 18, "origin": "a manual"}
 COMMON = StatedDesign(law="common", times=(2, 6, 10, 18))
@@ -198,10 +199,11 @@ def test_any_stated_times_are_written_back_as_they_were_stated(times, more):
 
 def request_of(tmp_path, frame, facts, **columns):
     (tmp_path / "data.csv").write_bytes(files.csv(frame))
-    text = json.dumps({"version": 1, "data": {"file": "data.csv", "columns": columns, "facts": {
-        **BOUNDS, **facts}}, "mechanism": {"key": "adaptive_mean"},
-        "budgets": [{"epsilon": 1.0, "delta": 1e-5}]})
-    return requested(text, tmp_path).source
+    plain = request_with_reading({"version": 1, "data": {
+        "file": "data.csv", "columns": {"id": "id", **columns}, "facts": {**BOUNDS, **facts}},
+        "mechanism": {"key": "adaptive_mean"}, "budgets": [{"epsilon": 1.0, "delta": 1e-5}]},
+        files.csv(frame))
+    return requested(json.dumps(plain), tmp_path).source
 
 
 def test_a_request_file_states_the_design(tmp_path):
@@ -410,12 +412,10 @@ def test_a_wide_file_of_the_page_is_a_request_with_the_same_data(tmp_path):
     """What the page read and was told is written as a request, which reads the same to the bit."""
     wide = files.wide_frame(12).rename(columns=lambda c: c if c == "id" else str(2 + 16 * float(c)))
     (tmp_path / "own.csv").write_bytes(files.csv(wide))
-    table = read_table(files.csv(wide))
-    layout = suggest_layout(table)
-    curves = read_curves(table, layout)
-    source = Upload(curves=curves, declared=stated(
-        StatedDesign(law="common", times=curves.header_times), None, value_name="Level"))
-    result = OwnFile("own.csv", "utf-8", None, layout)
+    times = curves_in(files.csv(wide), {"id": "id"}).header_times
+    source = upload_of(files.csv(wide), stated(
+        StatedDesign(law="common", times=times), None, value_name="Level"), {"id": "id"})
+    result = OwnFile("own.csv", source.reading)
     plain = request.to_plain(source, mechanisms.build("adaptive_mean", {}), Budget(1.0, 1e-5), result)
     again = requested(json.dumps(plain), tmp_path).source
     assert again.facts == source.facts
@@ -427,11 +427,9 @@ def test_a_wide_file_of_the_page_is_a_request_with_the_same_data(tmp_path):
 def test_code_that_reads_the_file_again_states_the_same_design(design, tmp_path, monkeypatch):
     frame = files.growth_frame(20, 6)
     (tmp_path / "own.csv").write_bytes(files.csv(frame))
-    table = read_table(files.csv(frame))
-    layout = suggest_layout(table)
-    source = Upload(curves=read_curves(table, layout), declared=stated(design, 3))
+    source = upload_of(files.csv(frame), stated(design, 3))
     question = ask(release_cost, source, mechanisms.build("adaptive_mean", {}), Budget(1.0, 1e-5))
-    code = code_for.release(question, OwnFile("own.csv", "utf-8", None, layout))
+    code = code_for.release(question, OwnFile("own.csv", source.reading))
     monkeypatch.chdir(tmp_path)
     made = {}
     exec(code.run[:code.run.index("answer = ")], made)

@@ -25,6 +25,7 @@ from engine.uploads.events import (
 from engine.uploads.own_file import OwnFile
 from engine.uploads.tables import read_table
 from tests.files import requested
+from tests.readings import events_upload_of
 
 DEATH = EventColumns(time="days", status="end", events=("death",))
 
@@ -223,12 +224,12 @@ LARGE = "patient,from,to,end,arm\n" + "".join(
 
 
 def test_code_and_command_read_the_same_file_in_the_same_way(tmp_path):
-    columns = EventColumns(time="to", start="from", status="end", events=("death",), group="arm", groups=("A", "B"),
-                           id="patient")
-    facts = declare_events(0, 700, "protocol", columns, (0, 300, 700), (120, 120), time_name="Time", time_unit="days",
-                           person="patient", people="patients")
-    source = UploadEvents(events=read(LARGE, columns), declared=facts)
-    result = OwnFile("trial.csv", "utf-8", None, columns)
+    source = events_upload_of(LARGE.encode(), lambda columns: declare_events(
+        0, 700, "protocol", columns, (0, 300, 700), (120, 120), time_name="Time", time_unit="days",
+        person="patient", people="patients"), columns={
+            "time": "to", "start": "from", "status": "end", "group": "arm", "id": "patient"},
+        events=["death"], groups=["A", "B"])
+    facts, result = source.facts, OwnFile("trial.csv", source.reading)
     (tmp_path / "trial.csv").write_text(LARGE)
     plain = request.to_plain(source, NoisyCounts(), Budget(2.0), result)
     from json import dumps
@@ -237,7 +238,7 @@ def test_code_and_command_read_the_same_file_in_the_same_way(tmp_path):
     for name in ("time", "status", "group"):
         assert (getattr(again.source.events, name) == getattr(source.events, name)).all()
     code = release(ask(published.release_cost, source, NoisyCounts(), Budget(2.0)), result)
-    assert "read_events" in code.python and "p17" not in code.python
+    assert "events_of" in code.python and "p17" not in code.python
     scope = {}
     exec(compile(code.run.replace('"trial.csv"', repr(str(tmp_path / "trial.csv"))), "code", "exec"), scope)
     assert isinstance(scope["source"].facts, EventFacts) and scope["source"].facts == facts

@@ -20,6 +20,7 @@ from engine.uploads.facts import declare
 from engine.uploads.layout import site_like, suggest_layout
 from engine.uploads.tables import read_table
 from engine.uploads.units import same_unit, unit_in_name
+from tests.readings import upload_of
 
 UNKNOWN = StatedDesign(law="unknown")
 
@@ -131,14 +132,13 @@ def test_dates_and_clock_times_among_values_are_read_alike_whatever_times_are_co
         assert set(read(content.encode(), dates).values) == {13.5}
 
 
-@pytest.mark.parametrize("dates", [Dates(of_day="minutes"), Dates(from_first="hours")])
-def test_a_request_reads_stamps_as_the_form_did(dates, tmp_path):
+@pytest.mark.parametrize("stated", [{"of_day": "minutes"}, {"from_first": "hours"}])
+def test_a_request_reads_stamps_as_the_page_did(stated, tmp_path):
     (tmp_path / "days.csv").write_bytes(MONITORS)
-    layout = replace(suggest_layout(read_table(MONITORS)), dates=dates)
-    source = Upload(curves=read(MONITORS, dates), declared=declare(
-        40, 400, 0, 1440, "a plan", observations=24, design=UNKNOWN))
+    source = upload_of(MONITORS, declare(
+        40, 400, 0, 1440, "a plan", observations=24, design=UNKNOWN), **stated)
     plain = request.to_plain(source, mechanisms.build("adaptive_mean", {}), Budget(1.0, 1e-4),
-                             OwnFile("days.csv", "utf-8", None, layout, "keep"))
+                             OwnFile("days.csv", source.reading))
     (again,) = request.from_json(json.dumps(plain | {"name": "days"}), tmp_path)
     assert again.source.curves.times.tolist() == source.curves.times.tolist()
 

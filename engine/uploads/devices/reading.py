@@ -183,7 +183,7 @@ def _check_form(form: Format, first: Format) -> None:
     """Glucose monitors of several makers go together; nothing else does."""
     if form.units != first.units or form.time != first.time:
         raise refused(f"There are exports of {first.export.name} and of {form.export.name}.",
-                      "Upload files that measure the same.")
+                      "Take files that measure the same.")
 
 
 def _blocks(text: bytes) -> Iterator[tuple[Format, Columns]]:

@@ -22,7 +22,7 @@ _WRITTEN = {Order.DMY: "day/month/year", Order.MDY: "month/day/year", Order.YMD:
 _NEEDED = {FileKind.RECORDS: (), FileKind.OUTCOMES: ("time", "status"), FileKind.VALUES: ("time",),
            FileKind.SCORES: ("time", "status")}
 _MEANT = {"time": "when an observation was made", "value": "what was measured",
-          "status": "how a time ended"}
+          "status": "how a time ended", "start": "when each person’s own time begins"}
 _HELD = {FileKind.OUTCOMES: "how long somebody was followed", FileKind.VALUES: "the values",
          FileKind.SCORES: "the scores"}
 
@@ -40,6 +40,10 @@ def gaps_of(look: Look, roles: Roles, reading: Reading) -> Iterator[Question]:
         for role in _NEEDED.get(roles.kind, ("time", "value")):
             if role not in reading.columns:
                 yield _on_role(look, roles, role, reading.person)
+    time = reading.columns.get("time")
+    if roles.kind is FileKind.OUTCOMES and time is not None and time.kind is Kind.DATE and (
+            "start" not in reading.columns):
+        yield _on_role(look, roles, "start", reading.person)
     for role, column in reading.columns.items():
         if column.kind is Kind.DATE and column.order is Order.UNSTATED:
             yield _on_order(look, roles, role, column)
@@ -53,7 +57,8 @@ def doubts_of(look: Look, roles: Roles, reading: Reading) -> Iterator[Question]:
     if time is not None and time.kind in (Kind.DATE, Kind.CLOCK) and roles.kind not in EVENTS:
         yield _on_beginning(time)
     for role, names in roles.single.items():
-        if reading.columns[role].kind is Kind.DATE and len(names) == 1:
+        if role in reading.columns and reading.columns[role].kind is Kind.DATE and (
+                len(names) == 1):
             yield from _on_offset(look, names[0], role)
     site = look.by_name.get("server")
     if site is not None and "site" not in reading.columns and site not in roles.used:
@@ -85,8 +90,8 @@ def _of_columns(look: Look) -> Option:
 def _on_role(look: Look, roles: Roles, role: str, person: Person | None) -> Question:
     """Return the question which column plays a role that no name speaks of."""
     used = (*roles.used, *((person.column,) if person else ()))
-    kinds = {"time": (Kind.NUMBER, Kind.DATE, Kind.CLOCK, Kind.ELAPSED), "status": (Kind.WORD,)
-             }.get(role, (Kind.NUMBER, Kind.PERCENTAGE))
+    kinds = {"time": (Kind.NUMBER, Kind.DATE, Kind.CLOCK, Kind.ELAPSED), "status": (Kind.WORD,),
+             "start": (Kind.DATE,)}.get(role, (Kind.NUMBER, Kind.PERCENTAGE))
     able = [name for name in (roles.candidates if role == "value" else ())
             or look.free(used) if look.kind(name) in kinds or role == "status"][:_OFFERED]
     what = _HELD.get(roles.kind, _MEANT[role]) if role == "time" else _MEANT[role]
@@ -143,9 +148,11 @@ def _on_words(look: Look, roles: Roles, role: str, column: Column) -> Question:
     name = roles.single[role][0]
     content, shown = look.columns[name], shortened(column.name)
     texts = sorted(content.known, key=lambda text: (text.casefold() not in _EVENTS, text))
+    options: tuple[Option, ...]
     if role == "group":
         options = (Option("Each text is a group", {"columns": {role: {
-            "words": {text: text for text in texts}, "other": "left out"}}}),)
+            "words": {text: text for text in texts},
+            "other": "missing" if roles.kind in EVENTS else "left out"}}}),)
         question = f"Which texts of “{shown}” are groups?"
     else:
         what = "the label" if roles.kind is FileKind.SCORES else "an event"
@@ -243,7 +250,7 @@ def _on_codes(look: Look, roles: Roles, reading: Reading) -> Iterator[Question]:
 
 def _numeric(look: Look, roles: Roles, reading: Reading) -> Sequence[str]:
     single = [names[0] for role, names in roles.single.items()
-              if reading.columns[role].kind is Kind.NUMBER]
+              if role in reading.columns and reading.columns[role].kind is Kind.NUMBER]
     return [*single, *(name for name in (*roles.covariates, *roles.features)
                        if look.kind(name) is Kind.NUMBER)]
 

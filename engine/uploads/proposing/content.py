@@ -101,7 +101,8 @@ class Content:
     def are(self, kind: Kind, decimal: str = ".") -> NDArray[np.bool_]:
         """Return which of the different texts are of a kind; dates in any order."""
         if kind is Kind.DATE:
-            return np.isfinite(list(self.dates.values())).any(axis=0)
+            of_each = [np.isfinite(each) for each in self.dates.values()]
+            return np.array(np.any(of_each, axis=0), dtype=np.bool_)
         return np.isfinite(self._values(Column(names=("",), kind=kind), decimal))
 
     def kind(self, decimal: str = ".") -> Kind:

@@ -15,7 +15,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from engine.core.errors import InputError
-from engine.core.lists import counted, shortened
+from engine.core.lists import counted, listed, shortened
 from engine.core.units import GLUCOSE
 from engine.uploads.devices.lines import lines_of_export
 from engine.uploads.devices.reading import (
@@ -39,7 +39,7 @@ from engine.uploads.lines import Lines, column_names, header_of, line_ends, line
 from engine.uploads.reading_of_files import Frame, Person, Reading
 from engine.uploads.tables import is_workbook
 from engine.uploads.text import checked_text, decoded
-from engine.uploads.workbooks import sheet_cells
+from engine.uploads.workbooks import sheet_cells, sheet_names
 
 BLANKS = " "
 _SEPARATORS = {"\t": "tabs", ";": "semicolons", "|": "bars", ",": "commas", BLANKS: "blanks"}
@@ -93,11 +93,17 @@ def _encoding(content: bytes) -> str:
     marked = next((name for mark, name in _MARKS if content.startswith(mark)), None)
     if marked is not None:
         return marked
-    try:
-        content.decode()
-    except UnicodeDecodeError:
-        return "utf-8" if b"\0" in content else "windows-1252"
+    if not _is_text(content, "utf-8"):
+        return "windows-1252" if _is_text(content, "windows-1252") else "utf-8"
     return "utf-8"
+
+
+def _is_text(content: bytes, encoding: str) -> bool:
+    try:
+        content.decode(encoding)
+    except UnicodeDecodeError:
+        return False
+    return b"\0" not in content
 
 
 def _of_export(content: bytes, read: Read, encoding: str, limits: Limits) -> Framed:
@@ -157,10 +163,14 @@ def _of_workbook(content: bytes, sheet: str, limits: Limits) -> Framed:
     if longer.any():
         raise _uneven(int(longer.sum()), width)
     header = column_names([column[0].as_py() for column in rows[:width]])
-    return _checked(Framed(Frame(encoding="", separator="", sheet=sheet, above=above,
+    sheets = sheet_names(content)
+    used = sheet or sheets[0]
+    others = [name for name in sheets if name != used]
+    said = (f"sheet “{shortened(used)}”", *((f"not read: {listed(others)}",) if others else ()))
+    return _checked(Framed(Frame(encoding="", separator="", sheet=used, above=above,
                                  header=header), header,
                            tuple(column.slice(1) for column in rows[:width]),
-                           (*notes, *_titles(above))), limits)
+                           (*said, *notes, *_titles(above))), limits)
 
 
 def _of_text(text: bytes, encoding: str, limits: Limits) -> Framed:

@@ -7,9 +7,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
+from typing import Any, Protocol
 
-from engine.uploads.tables import Table
+from engine.uploads.conversions import Dates
 
 PEOPLE = (  # the likeliest first; each speaks of somebody, and of nothing else
     "patient_id", "person_id", "subject_id", "participant_id", "child_id", "patient", "person",
@@ -63,6 +63,28 @@ _SINCE = {"since", "from", "after"}  # as in days_since_surgery
 _AT_VISITS = {"visit", "exam", "examination", "measurement", "observation", "test"}
 
 
+class Columns(Protocol):
+    """Columns by their names, with what names and marks in them mean."""
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """Their names, in the order of the file."""
+
+    @property
+    def decimal(self) -> str:
+        """The decimal mark."""
+
+    @property
+    def dates(self) -> Dates:
+        """How dates in names are read."""
+
+    def find(self, name: str) -> str:
+        """Return the column of this name, whatever its case."""
+
+    def holds(self, column: str, text: str) -> bool:
+        """Return True if a text stands in a column."""
+
+
 def plain_name(column: str) -> str:
     """Return a name without case, a unit in brackets and punctuation: “Age (years)” is age."""
     name = re.sub(r"[(\[][^)\]]{0,50}[)\]]", "", column[:200]).casefold()
@@ -102,7 +124,7 @@ def rank_of_people(name: str) -> int:
     return usual.index(plain) if plain in usual else len(usual)
 
 
-def roles_by_name(table: Table, choices: Mapping[str, Any]) -> dict[str, str]:
+def roles_by_name(table: Columns, choices: Mapping[str, Any]) -> dict[str, str]:
     """Return role → column, for the roles whose usual names occur.
 
     Roles that a person chose, in `choices`, are not looked for, nor are their columns.
@@ -126,7 +148,7 @@ def usual_names(role: str) -> tuple[str, ...]:
     return _SYNONYMS[role]
 
 
-def site_like(table: Table, roles: Mapping[str, Any] | None = None) -> str | None:
+def site_like(table: Columns, roles: Mapping[str, Any] | None = None) -> str | None:
     """Return the column whose name is usual for sites: to be offered, never to be taken.
 
     Columns that have a role in `roles` are none.
@@ -134,7 +156,7 @@ def site_like(table: Table, roles: Mapping[str, Any] | None = None) -> str | Non
     return roles_by_name(table, found(table, roles or {})).get("server")
 
 
-def found(table: Table, roles: Mapping[str, Any]) -> dict[str, Any]:
+def found(table: Columns, roles: Mapping[str, Any]) -> dict[str, Any]:
     """Return the columns that a person chose, in the spelling of the table."""
     return {role: named if named is None else table.find(named) if isinstance(named, str) else
             tuple(table.find(name) for name in named) for role, named in roles.items()}

@@ -24,16 +24,17 @@ from engine.uploads.proposing.names import by_plain_name, first_of, plain_name, 
 from engine.uploads.proposing.people import Ids, proposed_ids
 from engine.uploads.proposing.series import (
     UNNAMED,
-    begins_with_times,
     check_beginning,
     check_family,
     is_family_of_people,
+    may_begin_with_times,
+    numbered,
     refuse_names,
     series_of,
 )
 from engine.uploads.proposing.stated import Stated
-from engine.uploads.reading_of_files import CODED, Column, Kind, Offset, Order, Other
-from engine.uploads.tables import MISSING, Table
+from engine.uploads.reading_of_files import CODED, LISTED, Column, Kind, Offset, Order, Other
+from engine.uploads.tables import MISSING, column_key, nearest
 from engine.uploads.units import in_words, same_unit, unit_in_name
 
 _FEW_TEXTS = 6  # of a column that may say how a time ended
@@ -53,6 +54,37 @@ class FileKind(Enumeration):
 
 
 EVENTS = (FileKind.OUTCOMES, FileKind.VALUES, FileKind.SCORES)
+
+
+@dataclass(frozen=True, eq=False)
+class _Named:
+    """Columns of a file by their names, as `names` and `series` look at them."""
+
+    contents: Mapping[str, Content]
+    decimal: str
+    dates: Dates
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        return tuple(self.contents)
+
+    def find(self, name: str) -> str:
+        """Return the column of this name, whatever its case.
+
+        Raises
+        ------
+        InputError
+            If there is none, with the nearest name.
+        """
+        by_key = {column_key(column): column for column in self.contents}
+        if column_key(name) in by_key:
+            return by_key[column_key(name)]
+        raise InputError(f"There is no column “{shortened(name)}”.", field="columns",
+                         hint=f"{nearest(name, self.columns)}Name one of the header.")
+
+    def holds(self, column: str, text: str) -> bool:
+        """Return True if a text stands in a column."""
+        return text in self.contents[column].known
 
 
 @dataclass(frozen=True, eq=False)
@@ -85,11 +117,10 @@ class Look:
         return "," if names > 1 else decimal_of(self.columns.values())
 
     @cached_property
-    def table(self) -> Table:
-        """The same as a table whose columns have names of their own."""
-        columns = dict(zip(self._raw, self.framed.columns, strict=True))
-        dates = Dates(True if self.stated.dates.day_first is None else self.stated.dates.day_first)
-        return Table(pa.table(columns), (), self.decimal, dates=dates)
+    def named(self) -> _Named:
+        """The columns, with what their names and marks in them mean."""
+        day_first = self.stated.dates.day_first
+        return _Named(self.columns, self.decimal, Dates(True if day_first is None else day_first))
 
     def raw(self, name: str) -> str:
         """The name of a column in the header."""
@@ -98,17 +129,17 @@ class Look:
     @cached_property
     def choices(self) -> dict[str, Any]:
         """Columns by the roles that were stated, under names that no other has."""
-        return usual.found(self.table, self.stated.columns)
+        return usual.found(self.named, self.stated.columns)
 
     @cached_property
     def by_name(self) -> dict[str, str]:
         """Role → column, by usual names; stated ones come first."""
-        return roles_by_name(self.table, self.choices)
+        return roles_by_name(self.named, self.choices)
 
     @cached_property
     def series(self) -> dict[str, float]:
         """Columns of observations with their times, where a line is a curve."""
-        return series_of(self.table, usual.names_in(self.choices))
+        return series_of(self.named, usual.names_in(self.choices))
 
     def kind(self, name: str) -> Kind:
         """What most cells of a column are."""
@@ -154,6 +185,7 @@ def roles_of(look: Look, kind: FileKind | None = None) -> Roles:
     """
     if look.framed.frame.export:
         return _of_export(look)
+    _refuse_without_header(look)
     guessed = _kind_of_file(look) if kind is None else kind
     roles = (_of_records(look) if guessed is FileKind.RECORDS else
              _of_events(look, guessed) if guessed in EVENTS else _of_curves(look, guessed))
@@ -169,6 +201,17 @@ def _of_export(look: Look) -> Roles:
     value = look.choices.get("value") or next(
         (name for name in values if unit and same_unit(unit_in_name(name), unit)), values[0])
     return Roles(FileKind.CURVES, {"time": (time,), "value": (str(value),)})
+
+
+def _refuse_without_header(look: Look) -> None:
+    """Refuse a first line of data: numbers, and texts that stand below themselves as well."""
+    numbers = [name for name in look.columns if numbered(name, look.named)[0] == ""]
+    texts = [name for name in look.columns if name not in numbers and look.is_named(name)]
+    is_data = all(name.casefold() in {text.casefold() for text in look.columns[name].known}
+                  for name in texts)
+    if numbers and is_data and (texts or not look.series):
+        raise InputError("The first line holds data in place of names of columns.", field="header",
+                         hint="Put a line of names above it, such as id, time and value.")
 
 
 # -- what the file holds ---------------------------------------------------------------------------
@@ -236,13 +279,13 @@ def _of_curves(look: Look, kind: FileKind) -> Roles:
     if not named and kind is FileKind.CURVES:
         may_turn = not look.choices.get("id") and _may_have_people_in_columns(look)
         first, *others = look.columns
-        if may_turn and is_family_of_people(others, look.table):
+        if may_turn and is_family_of_people(others, look.named):
             return Roles(kind, {"time": (first,)}, people_in_columns=True)
         if look.series:
             _refuse_long_and_wide(look)
-            refuse_names(look.table)
-            check_family(look.table, look.series, covariates)
-            check_beginning(look.table, look.series, covariates)
+            refuse_names(look.named)
+            check_family(look.named, look.series, covariates)
+            check_beginning(look.named, look.series, covariates)
             return Roles(kind, {}, covariates, at=tuple(_at(look).items()),
                          may_have_people_in_columns=may_turn)
     times = (str(look.choices["time"]),) if look.choices.get("time") else _times(look)
@@ -251,15 +294,22 @@ def _of_curves(look: Look, kind: FileKind) -> Roles:
     value, candidates = _value(look, times, ids, covariates)
     single = {role: names for role, names in (("time", times), ("value", value)) if names}
     if not times:
-        refuse_names(look.table)
+        refuse_names(look.named)
     return Roles(_single_or_curves(look, kind, ids, named), single, covariates,
                  candidates=candidates, may_have_people_in_columns=may_turn)
 
 
 def _may_have_people_in_columns(look: Look) -> bool:
     """True if the first column may be the times of all others, which hold numbers."""
-    return begins_with_times(look.table) and all(
-        look.kind(name) in (Kind.NUMBER, Kind.PERCENTAGE) for name in [*look.columns][1:])
+    may, is_called_so = may_begin_with_times(look.named)
+    first, *others = look.columns
+    kind = look.kind(first)
+    if not may or kind is Kind.WORD or not (is_called_so or kind in (Kind.DATE, Kind.CLOCK)):
+        return False  # row numbers and what was measured increase as well
+    times = (hours_of(look, (first,), Order.UNSTATED) if kind is Kind.DATE else
+             look.columns[first].numbers(look.decimal, kind))
+    return look.framed.n_lines > 1 and increases([times]) and all(
+        look.kind(name) in (Kind.NUMBER, Kind.PERCENTAGE) for name in others)
 
 
 def _single_or_curves(look: Look, kind: FileKind, ids: Ids | None, named: Any) -> FileKind:
@@ -355,7 +405,7 @@ def _of_records(look: Look) -> Roles:
     response = look.choices.get("value") if "value" in look.choices else (
         first_of(usual.RESPONSES, plain))
     if look.stated.features:
-        features = tuple(look.table.find(name) for name in look.stated.features)
+        features = tuple(look.named.find(name) for name in look.stated.features)
         if "value" not in look.choices:
             response = None
     else:
@@ -365,9 +415,17 @@ def _of_records(look: Look) -> Roles:
         features = tuple(
             name for name in look.free(taken) if look.is_named(name)
             and (ids is None or look.columns[name] is not ids.content)
-            and (look.kind(name) is not Kind.WORD or words_for_numbers(look.columns[name])))
+            and _is_of_numbers(look, name))
     single = {"value": (str(response),)} if response else {}
     return Roles(FileKind.RECORDS, single, features=features)
+
+
+def _is_of_numbers(look: Look, name: str) -> bool:
+    """True if cells hold numbers, dates in an order that is settled, or a known pair of words."""
+    content, kind = look.columns[name], look.kind(name)
+    if kind is Kind.DATE:
+        return bool(content.order or look.stated.order)
+    return kind is not Kind.WORD or bool(words_for_numbers(content))
 
 
 def _of_events(look: Look, kind: FileKind) -> Roles:
@@ -400,8 +458,11 @@ def _starts(look: Look, free: Mapping[str, str], end: str, ids: Ids | None
     of a person begins. The number at which a person's only interval begins is an entry, unless it
     is 0 for everybody: time is not counted from there.
     """
-    named = look.choices.get("start") or first_of(usual.START, free)
-    late = look.choices.get("entry") or first_of(usual.ENTRY, free)
+    alike = {name: column for name, column in free.items() if column != end
+             and (look.kind(column) is Kind.DATE) == (look.kind(end) is Kind.DATE)
+             and look.kind(column) is not Kind.WORD}
+    named = look.choices.get("start") or first_of(usual.START, alike)
+    late = look.choices.get("entry") or first_of(usual.ENTRY, alike)
     roles: dict[str, tuple[str, ...]] = {}
     if named:
         content = look.columns[str(named)]
@@ -418,11 +479,11 @@ def _starts(look: Look, free: Mapping[str, str], end: str, ids: Ids | None
 # -- how cells are read ----------------------------------------------------------------------------
 
 
-def words_for_numbers(cells: Content) -> dict[str, str | float]:
+def words_for_numbers(content: Content) -> dict[str, str | float]:
     """Return which text is 0 and which 1, of a known pair of words; empty for any others."""
-    if cells.n_different > _FEW_TEXTS:
+    if content.n_different > _FEW_TEXTS:
         return {}
-    texts = {text.casefold() for text in cells.known}
+    texts = {text.casefold() for text in content.known}
     pair = next((pair for pair in ZERO_ONE if texts and texts <= {*pair}), None)
     return {} if pair is None else {text: pair.index(text) for text in pair}
 
@@ -436,27 +497,27 @@ def column_of(look: Look, names: Sequence[str], role: str, of_curves: bool = Tru
         With the number of cells that can be read in no way.
     """
     raw = tuple(look.raw(name) for name in names)
-    cells = look.columns[names[0]]
+    content = look.columns[names[0]]
     if role in CODED:
-        return _of_words(look, raw, cells, role, of_curves)
+        return _of_words(look, raw, content, role, of_curves)
     kind = look.kind(names[0])
     is_time = role in ("time", "start", "entry")
     unit = in_words(unit_in_name(raw[0], of_time=is_time))
-    unix = cells.unix() if is_time and kind is Kind.NUMBER else None
+    unix = content.unix() if is_time and kind is Kind.NUMBER else None
     if unix is not None:
         return Column(names=raw, kind=Kind.DATE, order=unix, counted=look.stated.counted)
     if kind is Kind.DATE:
         return _of_dates(look, raw, names, role)
-    if kind is Kind.WORD and (words := words_for_numbers(cells)):
+    if kind is Kind.WORD and role in LISTED and (words := words_for_numbers(content)):
         return Column(names=raw, kind=Kind.WORD, words=words, other=Other.MISSING)
     if kind is Kind.WORD:
         kind = Kind.NUMBER
     if elapsed := look.stated.dates.elapsed:
         kind = Kind.ELAPSED if kind is Kind.CLOCK else kind
-    if (fitting := cells.n(kind, look.decimal)) < cells.n_known:
-        raise _unreadable(cells, kind, cells.n_known - fitting, look.decimal)
+    if (fitting := content.n(kind, look.decimal)) < content.n_known:
+        raise _unreadable(content, kind, content.n_known - fitting, look.decimal)
     if kind is Kind.NUMBER:
-        _refuse_thousands(cells, look.decimal)
+        _refuse_thousands(content, look.decimal)
     if kind in (Kind.CLOCK, Kind.ELAPSED):
         usually = elapsed or "hours" if kind is Kind.ELAPSED else "hours of day"
         counted = "" if kind is Kind.ELAPSED else look.stated.counted
@@ -464,30 +525,34 @@ def column_of(look: Look, names: Sequence[str], role: str, of_curves: bool = Tru
     return Column(names=raw, kind=kind, unit="%" if kind is Kind.PERCENTAGE and not unit else unit)
 
 
-def _of_words(look: Look, raw: tuple[str, ...], cells: Content, role: str, of_curves: bool
+def _of_words(look: Look, raw: tuple[str, ...], content: Content, role: str, of_curves: bool
               ) -> Column:
     """Return a column of words: what its texts mean is for a person to say."""
     stated = {"status": look.stated.events, "group": look.stated.groups}.get(role, ())
     left = Other.LEFT_OUT if of_curves else Other.MISSING
     other = {"status": Other.CENSORED, "group": left}.get(role, Other.UNSTATED)
     if role == "site":
-        stated = tuple(sorted(cells.known))
+        stated = tuple(sorted(content.known))
     return Column(names=raw, kind=Kind.WORD, words={text: text for text in stated},
                   other=other if stated else Other.UNSTATED)
 
 
 def _of_dates(look: Look, raw: tuple[str, ...], names: Sequence[str], role: str) -> Column:
-    cells = look.columns[names[0]]
+    content = look.columns[names[0]]
     for content, kind in zip((look.columns[name] for name in names), (Kind.DATE, Kind.CLOCK),
                              strict=False):
         if (fitting := content.n(kind)) < content.n_known:
             raise _unreadable(content, kind, content.n_known - fitting, look.decimal)
-    order = cells.order
+    order = content.order
     if order is not Order.YMD and look.stated.order:
         order = look.stated.order
+    if not order and role in LISTED:
+        raise InputError(f"The dates of “{shortened(raw[0])}” can be day/month or month/day.",
+                         field=raw[0], hint="Leave the column out, or write its dates as "
+                         "2024-03-31.")
     counting = look.stated.counted if role == "time" else ""
     return Column(names=raw, kind=Kind.DATE, order=order, counted=counting,
-                  offset=Offset.KEPT if cells.n_with_offset else Offset.NONE)
+                  offset=Offset.KEPT if content.n_with_offset else Offset.NONE)
 
 
 def _unreadable(content: Content, kind: Kind, number: int, decimal: str) -> InputError:
@@ -504,12 +569,12 @@ def _unreadable(content: Content, kind: Kind, number: int, decimal: str) -> Inpu
         if is_header else advice_on(bad, decimal))
 
 
-def _refuse_thousands(cells: Content, decimal: str) -> None:
-    if cells.has_thousands(decimal):
+def _refuse_thousands(content: Content, decimal: str) -> None:
+    if content.has_thousands(decimal):
         raise InputError(
-            f"{counted(cells.n_with(decimal), 'line')} of column “{shortened(cells.name)}” look "
-            f"like numbers with a mark between thousands, such as 1{decimal}050, beside others "
-            "without.", field=cells.name, hint="Write all numbers without a mark between "
+            f"{counted(content.n_with(decimal), 'number')} of column “{shortened(content.name)}” "
+            f"seem to have a mark between thousands, such as 1{decimal}050, beside others without.",
+            field=content.name, hint="Write all numbers without a mark between "
             "thousands.")
 
 

@@ -8,11 +8,12 @@ from collections.abc import Mapping, Sequence
 
 from engine.core.errors import InputError
 from engine.core.lists import counted, listed, shortened
-from engine.uploads.conversions import COMPACT_CLOCK, Kind, time_in_name
-from engine.uploads.proposing.names import plain_name, roles_by_name
-from engine.uploads.tables import MINUS, NUMBER, Table
+from engine.uploads.conversions import COMPACT_CLOCK, time_in_name
+from engine.uploads.proposing.names import Columns, plain_name, roles_by_name
 from engine.uploads.units import known_unit
 
+MINUS = "\N{MINUS SIGN}"
+_NUMBER = r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?"
 _TIME_STEMS = {"day", "hour", "minute", "week", "month", "year", "visit", "age"}  # before a number
 _TIME_UNITS = {"seconds", "minutes", "hours", "days", "weeks", "months", "years"}  # behind it
 _BEGINNINGS = {"baseline", "screening"}  # times that are called so, and have no number
@@ -23,42 +24,20 @@ UNNAMED = "column {}"  # as a table calls it by its place
 FEW_TIMES = 3  # names that are numbers, which may as well be a first observation
 
 
-def has_people_in_columns(table: Table) -> bool:
-    """True if the first column looks like the times of all others, each of which is a person.
+def may_begin_with_times(columns: Columns) -> tuple[bool, bool]:
+    """Return if by its name the first column may be the time of all others, and if it is called so.
 
-    It is called as a time or holds dates, it increases, and no column is called as a person or as
-    what was measured is.
+    No column is called as a person or as what was measured is.
     """
-    others = table.columns[1:]
-    return begins_with_times(table) and "" not in {numbered(name, table)[0] for name in others}
-
-
-def begins_with_times(table: Table) -> bool:
-    """True if the first column, by its name and numbers, is the time of all that stands beside."""
-    first, *others = table.columns
-    suggested = roles_by_name(table, {})
+    first, *others = columns.columns
+    suggested = roles_by_name(columns, {})
     is_called_so = suggested.get("time") == first
-    if {"id", "value"} & {*suggested} or len(others) < 2 or (
-            not is_called_so and {"time"} & {*suggested}):
-        return False
-    times = table.numbers(first)
-    if not is_called_so and times.kind not in (Kind.DATES, Kind.CLOCK):
-        return False  # row numbers and what was measured increase as well
-    return bool(table.n_rows > 1 and not times.unreadable and not times.missing
-                and (times.values[1:] > times.values[:-1]).all())
+    may = len(others) > 1 and not {"id", "value"} & {*suggested} and (
+        is_called_so or "time" not in suggested)
+    return may, is_called_so
 
 
-def refuse_numbered_people(table: Table) -> None:
-    """Refuse columns beside times whose names are numbers: of people, or times as well."""
-    first, *others = table.columns
-    if {numbered(name, table)[0] for name in others} == {""} and begins_with_times(table):
-        raise InputError(f"The columns beside “{shortened(first)}” are called by numbers: these "
-                         "may be people or times.", field="layout", hint="Put a letter before the "
-                         "numbers of people, as in P101; or add a column of ids, if every row is a "
-                         "person.")
-
-
-def series_of(table: Table, used: set[str]) -> dict[str, float]:
+def series_of(table: Columns, used: set[str]) -> dict[str, float]:
     """Return column → time for columns called by times (0, 0.5, 1) or numbered (x_01, 2 y).
 
     Numbers differ, and names that are plain numbers increase: other numbers in the first line are
@@ -79,7 +58,7 @@ def series_of(table: Table, used: set[str]) -> dict[str, float]:
     return usable.get("") or max(usable.values(), key=len, default={})
 
 
-def is_family_of_people(names: Sequence[str], table: Table) -> bool:
+def is_family_of_people(names: Sequence[str], table: Columns) -> bool:
     """True if names are numbered alike, and not as times of a day are: M_001, M_002, …"""
     stems = {numbered(name, table)[0] for name in names}
     stem = min(stems)
@@ -92,7 +71,7 @@ def _says_time(stem: str) -> bool:
     return stem == "" or " " in stem or stem.split("_")[-1].removesuffix("s") in _TIME_STEMS
 
 
-def refuse_names(table: Table) -> None:
+def refuse_names(table: Columns) -> None:
     """Refuse names of which a wrong number would be read: months, clock times, several units."""
     months = [name for name in table.columns if _YEAR_MONTH.fullmatch(name.strip())]
     if len(months) > 1:
@@ -124,13 +103,13 @@ def _with_minus_signs(family: dict[str, float]) -> dict[str, float]:
     return {name: -time if name in before else time for name, time in family.items()}
 
 
-def begins_with_a_row(table: Table) -> bool:
+def begins_with_a_row(table: Columns) -> bool:
     """True if a name that is no number is a cell of its own column: an id, not a name."""
     return any(table.holds(column, column) for column in table.columns
                if numbered(column, table)[0])
 
 
-def numbered(column: str, table: Table) -> tuple[str, float | None]:
+def numbered(column: str, table: Columns) -> tuple[str, float | None]:
     """Split a column name in stem and number; the stem of a number, date or clock time is empty.
 
     The stem of a number with a unit of time behind it ends with a blank and that unit.
@@ -139,7 +118,7 @@ def numbered(column: str, table: Table) -> tuple[str, float | None]:
     moment = time_in_name(name, table.dates)
     if moment is not None:
         return "", moment if math.isfinite(moment) else None
-    if re.fullmatch(NUMBER, name):
+    if re.fullmatch(_NUMBER, name):
         return "", float(name) if math.isfinite(float(name)) else None
     name = _without_brackets(name)
     end = re.search(r"[0-9]+(\.[0-9]+)?$", name[-30:])  # a longer number is no time
@@ -166,7 +145,7 @@ def _without_brackets(name: str) -> str:
     return name if re.search(r"[0-9]$", before) else f"{before} {inside}"
 
 
-def check_family(table: Table, series: Mapping[str, float], covariates: Sequence[str]) -> None:
+def check_family(table: Columns, series: Mapping[str, float], covariates: Sequence[str]) -> None:
     """Refuse another set of columns, half as large at least, numbered as the observations are.
 
     Which of both was meant is not for a program to say.
@@ -185,7 +164,7 @@ def check_family(table: Table, series: Mapping[str, float], covariates: Sequence
                          field="layout", hint="Keep one set in the file, and leave out the others.")
 
 
-def check_beginning(table: Table, series: Mapping[str, float], covariates: Sequence[str]) -> None:
+def check_beginning(table: Columns, series: Mapping[str, float], covariates: Sequence[str]) -> None:
     """Refuse an observation beside the others whose name, such as baseline, says no number."""
     stem = numbered(next(iter(series)), table)[0].partition(" ")[0]
     before = {*stem.split("_")[:-1]} if _says_time(stem) or "_" in stem else {stem} - {""}
