@@ -214,7 +214,8 @@ def _single(options: argparse.Namespace, ledger: Ledger, request: Request, name:
     total = total_of(options, request.source.sizes.n_curves, before)
     release = published.publish(
         request.source, request.mechanism, request.budget, ledger, name, total, same,
-        None if preview is None else preview.forecast(request.mechanism.main_task.key), declared)
+        None if preview is None else preview.forecast(request.mechanism.main_task.key),
+        declaration=declared)
     _write(out, release)
     if cards is not None:
         cards.append(release.card)

@@ -200,7 +200,8 @@ def _actors(card: Mapping[str, Any], answers: Answers) -> str:
 
 def _composition(card: Mapping[str, Any]) -> str:
     return (f"{capital(card['accounting']['method'])}. Over several releases: "
-            f"{card['composition']}. Either the sums of ε and δ, or the sum of μ², of each person stays within the total.")
+            f"{card['composition']}. Either the sums of ε and δ, or the sum of μ², of each person "
+            "stays within the total.")
 
 
 def _post_processing(card: Mapping[str, Any]) -> str:

@@ -168,6 +168,7 @@ def guarantee_rows(release: Published) -> Mapping[str, str]:
                           f"textbooks, would cost ε = {cost.ideal.epsilon:.4g}. That is not the "
                           "guarantee.",
         "Odds": plain_text(sentences.odds(release.facts, cost)),
+        "Households": plain_text(sentences.household(facts, cost)),
         "Bounds": f"{_bounds(card['bounds'])}; from {card['bounds']['source']}",
         **stated.report_rows(release.facts, card),
         **_choices(card, facts.is_upload),
@@ -188,6 +189,8 @@ def _choices(card: Mapping[str, Any], is_upload: bool) -> dict[str, str]:
                        "reading alone"}),
         "Choices after looking": sentences.choices(card["looked_before_stating"],
                                                    card["changed_after_looking"]),
+        **({"Left out": "People without budget, if any, were left out"}
+           if card["exhausted"] == "left out" else {}),
         **({"Contact": card["contact"]} if card["contact"] else {})}
 
 

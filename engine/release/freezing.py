@@ -26,7 +26,7 @@ from engine.mechanisms import Mechanism, parsing
 from engine.release import groups
 from engine.release.data_sections import WORDS
 from engine.release.ledger import Ledger
-from engine.release.plan import Declaration
+from engine.release.plan import Declaration, public_reading
 from engine.release.request import checked, keys_of, stated_facts
 from engine.release.sealed_log import OpenLog
 from engine.uploads.limits import MAX_BYTES
@@ -43,9 +43,9 @@ class Frozen(NamedTuple):
     looked: bool
     is_new: bool  # nothing had been frozen for this file or name before
 
-    def declaration(self, exhausted: str = "refused", contact: str = "") -> Declaration:
+    def declaration(self, contact: str = "") -> Declaration:
         """Return what the card says of it."""
-        return Declaration(self.changed, self.looked, exhausted, contact)
+        return Declaration(self.changed, self.looked, contact)
 
     @property
     def in_words(self) -> str:
@@ -53,6 +53,8 @@ class Frozen(NamedTuple):
         if self.changed:
             return (f"Choices after looking: {', '.join(self.changed)} changed since they were "
                     "frozen. The card will say so.")
+        if not self.is_new:
+            return "Nothing that is stated has changed since it was frozen."
         return ("The facts and the reading are frozen in the ledger. The card names every one that "
                 "is changed from here on.")
 
@@ -125,7 +127,7 @@ def flat(data: Mapping[str, Any]) -> dict[str, Any]:
         if name == "facts":
             stated |= {fact: each for fact, each in value.items() if fact not in (*WORDS, "origin")}
         elif name == "reading":
-            stated |= dict(_paths(name, value))
+            stated |= dict(_paths(name, public_reading(value)))
         elif name not in ("file", "group"):
             stated[name] = value
     return {name: value for name, value in stated.items() if value is not None

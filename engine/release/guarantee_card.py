@@ -182,7 +182,7 @@ def _choices(plan: ReleasePlan) -> dict[str, Any]:
         "reading": plan.plain.get("reading"), "statements": _statements(plan),
         "looked_before_stating": declared.looked,
         "changed_after_looking": None if declared.changed is None else list(declared.changed),
-        "exhausted": declared.exhausted, "composition": COMPOSITION,
+        "exhausted": plan.plain.get("exhausted", "refused"), "composition": COMPOSITION,
         "contact": declared.contact or None}
 
 

@@ -29,7 +29,6 @@ from engine.release import certified
 from engine.release.certified import Key, ReleaseCost
 from engine.release.proofs import proofs_of
 from engine.sources import Source, sources
-from engine.uploads.reading_of_files import Reading
 from engine.uploads.source import UploadedData
 
 _VERSION = 1
@@ -68,7 +67,6 @@ class Declaration:
 
     changed: tuple[str, ...] | None = None  # facts changed since they were frozen; None: not frozen
     looked: bool = True  # somebody may have looked at the file before they were stated
-    exhausted: str = "refused"  # what happens to people without budget: "refused" or "left out"
     contact: str = ""  # who answers questions about the data
 
     def __post_init__(self) -> None:
@@ -90,15 +88,15 @@ class Declaration:
 UNDECLARED = Declaration()
 
 
-def public_reading(reading: Reading) -> dict[str, Any]:
-    """Return a reading as it is published: without the texts of people.
+def public_reading(plain: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the JSON of a reading without the texts of people.
 
     Where people stand in columns the header holds their ids, from its second cell on.
     """
-    plain = reading.to_plain()
-    header = plain["frame"]["header"]
-    is_of_people = reading.frame.people == "columns"
-    return {**plain, "frame": {**plain["frame"], "header": header[:1] if is_of_people else header}}
+    frame = plain["frame"]
+    if frame.get("people") != "columns":
+        return {**plain}
+    return {**plain, "frame": {**frame, "header": frame["header"][:1]}}
 
 
 @dataclass(frozen=True)
@@ -150,7 +148,7 @@ class ReleasePlan:
             "name": name, "unit": unit, "protected": protected, "request": request,
             "data": _public_data(source), "declaration": declaration.to_plain(),
             "proofs": proofs_of(mechanism),
-            **({} if reading is None else {"reading": public_reading(reading)}),
+            **({} if reading is None else {"reading": public_reading(reading.to_plain())}),
             "mechanism": {"key": mechanism.key, "parameters": mechanism.values()},
             "asked": asdict(budget),
             **({} if forecast is None else {"forecast": forecast._asdict()})})
@@ -244,8 +242,11 @@ class ReleasePlan:
 
     @property
     def declaration(self) -> Declaration:
+        """What the holder declares; a plan of sites is signed before any of them looks."""
         stored = self.plain.get("declaration")
-        return UNDECLARED if stored is None else Declaration.of(stored)
+        if stored is not None:
+            return Declaration.of(stored)
+        return Declaration(changed=()) if self.sites else UNDECLARED
 
     @property
     def budgets(self) -> tuple[Budget, ...]:

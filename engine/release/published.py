@@ -202,7 +202,7 @@ def publish(source: Source[Data], mechanism: Mechanism, budget: Budget, ledger: 
     >>> release.title, release.x.shape, release.cost.certified.epsilon, release.odometer.left
     ('Density, released', (101,), 1.0, 2.0)
     """
-    plan = planned(source, mechanism, budget, name, forecast, declaration)
+    plan = planned(source, mechanism, budget, name, forecast, declaration=declaration)
     data, cost = certified.publishable_data(source), plan.cost
     description = " by ".join(dict.fromkeys((mechanism.main_task.label, mechanism.label)))
     receipt = charge(plan, source, cost.certified, cost.rho, ledger, description, total,
@@ -317,7 +317,7 @@ def planned(source: Source[Data], mechanism: Mechanism, budget: Budget, name: st
     _check_variables(mechanism, source.facts)
     return ReleasePlan.of(source, mechanism, budget, name, unit_of(source, mechanism),
                           _request(source, mechanism, budget, name), forecast,
-                          unit_code(source, mechanism), declaration)
+                          protected=unit_code(source, mechanism), declaration=declaration)
 
 
 def _noised_messages(data: Data, source: Source[Data], mechanism: Mechanism, cost: ReleaseCost,
@@ -357,7 +357,7 @@ def assemble(plan: ReleasePlan, messages: Mapping[Key, Array], receipt: Receipt)
         name=plan.name, at=receipt.at, title=f"{mechanism.main_task.label}, released",
         axis=axes.across, value=axes.up, functions=functions, odometer=receipt.odometer,
         cost=cost, facts=data.facts, sizes=data.sizes, release_id=receipt.release_id,
-        request=_with_facts(plan.plain["request"], data.facts, mechanism),
+        request=_with_facts(plan, data.facts),
         card=card_of(plan, receipt, estimate, functions), forecast=plan.forecast)
 
 
@@ -395,16 +395,17 @@ def _check_variables(mechanism: Mechanism, facts: PublicFacts) -> None:
                          hint="Declare one column.")
 
 
-def _with_facts(request: Mapping[str, Any], facts: PublicFacts, mechanism: Mechanism
-                ) -> dict[str, Any]:
-    """The request with all that was stated of a file: public facts, so that nobody types them anew.
+def _with_facts(plan: ReleasePlan, facts: PublicFacts) -> dict[str, Any]:
+    """The request with all that was stated of a file, so that nobody types it anew.
 
     They are kept with the plan as well. There the request stays without them, as in all plans
     before: by it a charge is found again.
     """
-    data = request.get("data")
+    request = plan.plain["request"]
+    data, reading = request.get("data"), plan.plain.get("reading")
     return {**request} if data is None or "facts" in data else {
-        **request, "data": {**data, **stated_of(facts, mechanism)}}
+        **request, "data": {**data, **({} if reading is None else {"reading": reading}),
+                            **stated_of(facts, plan.mechanism)}}
 
 
 def _request(source: Source[Data], mechanism: Mechanism, budget: Budget, name: str

@@ -9,7 +9,16 @@ from engine.core.names import uncapital
 from engine.core.types import Budget, Data, EventFacts, PublicFacts
 from engine.language import quality
 from engine.language.grammar import capital, escape
-from engine.language.numbers import error, exactly, in_unit, percent, small, whole, with_unit
+from engine.language.numbers import (
+    at_most_percent,
+    error,
+    exactly,
+    in_unit,
+    percent,
+    small,
+    whole,
+    with_unit,
+)
 from engine.language.odds_words import delta_concern, odds_at_few_alarms, odds_main, odds_why
 from engine.language.tags import budget_chip, credited
 from engine.mechanisms import Mechanism
@@ -23,6 +32,7 @@ from engine.release.plan import Forecast
 from engine.release.uncertainty import STAIRCASE, ReleasedBand, Uncertainty
 from engine.sources import Source
 
+_HOUSEHOLD = 3  # people who share what is in the data
 TITLE = "Publish with differential privacy"
 
 
@@ -58,7 +68,7 @@ def before(source: Source[Data], mechanism: Mechanism, cost: ReleaseCost, odomet
     return [f"{mechanism.label} of {whole(n)} {facts.people}: {facts.name}.",
             *(escape(sentence) for sentence in credited(facts)),
             certified(cost), *filter(None, [large_delta(cost, n)]), odds(facts, cost),
-            odds_why(risk.of_ledger(cost.certified_spends)),
+            odds_why(risk.of_ledger(cost.certified_spends)), household(facts, cost),
             left(facts, odometer) if known is None else known_people(known, facts),
             f"Bounds come from: {facts.origin}."]
 
@@ -106,6 +116,14 @@ def odds(facts: PublicFacts, cost: ReleaseCost) -> str:
     found = risk.of_ledger(cost.certified_spends)
     return " ".join((odds_main(found, facts.person, cost.certified_spends[0].unit.noun),
                      odds_at_few_alarms(found)))
+
+
+def household(facts: PublicFacts, cost: ReleaseCost) -> str:
+    """Say what an attacker could find out about three people who share what is in the data."""
+    found = risk.of_ledger(cost.certified_spends, group=_HOUSEHOLD)
+    return (f"If {_HOUSEHOLD} {escape(facts.people)} are alike in what is in the data, such as "
+            f"relatives, the attacker’s accuracy about them together is "
+            f"{at_most_percent(found.right)}.")
 
 
 def left(facts: PublicFacts, odometer: Odometer | None) -> str:
@@ -265,9 +283,9 @@ NEIGHBOURS = {
 
 def choices(looked: bool, changed: Sequence[str] | None) -> str:
     """Say what of a release its holder may have chosen after looking at the file."""
-    before = ("The holder may have looked at the file before stating how it is read and which facts "
-              "hold." if looked else "The holder states that nobody had looked at the file before "
-              "the reading and the facts were frozen.")
+    before = ("The holder may have looked at the file before stating how it is read and which "
+              "facts hold." if looked else "The holder states that nobody had looked at the file "
+              "before the reading and the facts were frozen.")
     if changed is None:
         after = "They were not frozen, so later changes are not recorded."
     elif changed:

@@ -9,9 +9,9 @@ from engine.core.lists import counted
 from engine.core.types import PublicFacts, PublicGroup, Sizes
 from engine.uploads.design import StatedDesign, StatedLaw
 
-AFTER_LOOKING = ("**Choices after looking:** what you state or change because of these lines can say "
-                 "something about the file, and no noise covers that. The guarantee card says that you "
-                 "may have looked.")
+AFTER_LOOKING = (
+    "**Choices after looking:** what you state or change because of these lines can say something "
+    "about the file, and no noise covers that. The guarantee card says that you may have looked.")
 
 
 def reading(plain: Mapping[str, Any]) -> str:

@@ -73,8 +73,8 @@ def test_a_change_after_a_doubt_stands_on_the_card_and_nothing_else_differs(stud
     assert changed["looked_before_stating"] is True
     text = (tmp_path / "request.json").read_text()
     (request,) = release_request.from_json(text, tmp_path)
-    plans = [planned(request.source, request.mechanism, request.budget, "growth", None, declaration)
-             for declaration in (Declaration(("observations_per_curve",)), Declaration(()))]
+    plans = [planned(request.source, request.mechanism, request.budget, "growth",
+                     declaration=declaration) for declaration in (Declaration(("observations_per_curve",)), Declaration(()))]
     first, second = (dict(plan.plain) for plan in plans)
     assert first.pop("declaration") != second.pop("declaration")
     assert json.dumps(first) == json.dumps(second)

@@ -3,6 +3,7 @@
 import json
 import math
 from dataclasses import replace
+from types import SimpleNamespace
 
 import jsonschema
 import numpy as np
@@ -16,8 +17,9 @@ from engine.privacy import accounting, risk
 from engine.privacy.tradeoff import Gaussian
 from engine.release import files as release_files
 from engine.release import published
+from engine.release.freezing import flat
 from engine.release.guarantee_card import told_apart, unit_code, unit_of
-from engine.release.ledger import Ledger, Receipt
+from engine.release.ledger import Ledger
 from engine.release.plan import Declaration, ReleasePlan, public_reading
 from engine.release.proofs import proofs_of
 from engine.sources import sources
@@ -138,16 +140,11 @@ def test_a_plan_of_an_earlier_version_has_a_unit_too(one):
     plan = published.planned(upload(WIDE, "keep", None), ADAPTIVE, Budget(2.0, 1e-5), "rows")
     earlier = ReleasePlan({key: part for key, part in plan.plain.items() if key not in (
         "protected", "proofs", "declaration", "reading")})
-    receipt = replace_receipt(one)
+    receipt = SimpleNamespace(at=one.at, release_id=one.release_id, odometer=None, standing=None)
     for made in (plan, earlier):
         card = published.assemble(made, silent(made), receipt).card
         assert (card["unit"], card["neighbours"]) == ("row", "replace-one-row/fixed-membership")
     assert card["proofs"] is None and card["changed_after_looking"] is None
-
-
-def replace_receipt(release):
-    """A receipt of any charge, for plans that nobody charged."""
-    return Receipt(1, release.at, release.release_id, release.cost.certified, release.odometer)
 
 
 def silent(plan):
@@ -192,14 +189,15 @@ def test_the_reading_of_people_in_columns_is_published_without_their_ids():
     reading = Reading.of({
         "frame": {"header": ["age", "Anna", "Berta"], "people": "columns"},
         "person": {"header": True}, "columns": {"time": {"name": "age"}}})
-    plain = public_reading(reading)
+    plain = public_reading(reading.to_plain())
     assert "Anna" not in json.dumps(plain) and plain["frame"]["header"] == ["age"]
+    assert "Anna" not in json.dumps(flat({"reading": reading.to_plain()}))  # what a ledger keeps
 
 
 def test_what_is_declared_is_not_part_of_the_request():
     """The same release asked for again after looking is not charged again."""
     data = published.certified.publishable_data(upload())
-    plans = [published.planned(upload(), ADAPTIVE, Budget(2.0, 1e-5), "x", None, declaration)
+    plans = [published.planned(upload(), ADAPTIVE, Budget(2.0, 1e-5), "x", declaration=declaration)
              for declaration in (Declaration(), Declaration(("symmetric",), False, contact="x"))]
     assert len({plan.request_of(data) for plan in plans}) == 1
     assert len({plan.to_bytes() for plan in plans}) == 2
