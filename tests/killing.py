@@ -22,7 +22,10 @@ from pathlib import Path
 ROOT = Path(__file__).parents[1]
 ROWS = "child_id,age,height\n" + "".join(
     f"c{k},{age},{80 + 5.5 * age + k % 7}\n" for k in range(40) for age in (2, 8, 14))
-REQUEST = {"version": 1, "name": "growth", "data": {"file": "heights.csv", "facts": {
+REQUEST = {"version": 1, "name": "growth", "data": {"file": "heights.csv", "reading": {
+    "frame": {"encoding": "utf-8", "separator": ",", "header": ["child_id", "age", "height"]},
+    "person": {"column": "child_id"}, "columns": {
+        "time": {"name": "age"}, "value": {"name": "height"}}}, "facts": {
     "value_low": 60, "value_high": 210, "time_low": 2, "time_high": 18, "origin": "a chart",
     "design": {"law": "even"}, "observations_per_curve": 3}},
     "mechanism": {"key": "bernstein", "parameters": {}}, "budgets": [{"epsilon": 1.0}]}

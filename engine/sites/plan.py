@@ -4,7 +4,10 @@ A *study* is what people write: a name, how a site's file is read and what is st
 method, and the sites with their people and budgets.
 
 {"version": 1, "name": "growth-2026",
- "data": {"columns": {"id": "child_id", "time": "age", "value": "height"},
+ "data": {"reading": {"frame": {"encoding": "utf-8", "separator": ",",
+                                "header": ["child_id", "age", "height"]},
+                      "person": {"column": "child_id"},
+                      "columns": {"time": {"name": "age"}, "value": {"name": "height"}}},
           "facts": {"value_low": 60, "value_high": 210, "time_low": 2, "time_high": 18,
                     "origin": "national growth chart, 2019", "design": {"law": "even"},
                     "observations_per_curve": 4}},

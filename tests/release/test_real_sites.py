@@ -15,7 +15,6 @@ from engine.sites.plan import SitePlan
 from engine.sites.protocol import multiples
 from engine.sites.signing import Key, Scheme, key_of, new_key, write_key
 from engine.sites.site import Site, new_order, ordered, source_of
-from engine.uploads.bounded import read_file
 from tests.heavy import few
 from tests.site_runs import (
     CURVES,
@@ -207,7 +206,7 @@ def test_records_keep_their_order_when_the_file_has_other_rows_first(plan, tmp_p
     text = files_of(plan)[0].splitlines()
     shuffled = [text[0], *np.random.default_rng(1).permutation(text[1:])]
     order = new_order(40)
-    one, other = (ordered(certified.publishable_data(source_of(plan, 0, read_file(
+    one, other = (ordered(certified.publishable_data(source_of(plan, 0, (
         "\n".join(lines).encode()))), order) for lines in (text, shuffled))
     assert (one.counts == other.counts).all()
     ends = np.cumsum(one.counts)
@@ -440,7 +439,7 @@ def test_what_is_no_plan_is_refused(text):
 
 def test_a_file_with_other_people_than_declared_is_refused_before_anything_is_charged(plan):
     with pytest.raises(InputError, match=r"declares 40 children at north, and this file has 39"):
-        source_of(plan, 0, read_file(curves_csv(1, 39).encode()))
+        source_of(plan, 0, curves_csv(1, 39).encode())
 
 
 def test_a_file_in_which_somebody_has_two_curves_is_refused(plan):
@@ -448,7 +447,7 @@ def test_a_file_in_which_somebody_has_two_curves_is_refused(plan):
     text = curves_csv(1, 40).replace("c1_1,", "c1_0,")
     with pytest.raises(InputError):
         source_of(SitePlan(plain={**plan.plain, "study": {**plan.study, "data": reading}}), 0,
-                  read_file(text.encode()))
+                  text.encode())
 
 
 def test_a_key_of_another_site_is_refused(plan, tmp_path):

@@ -134,7 +134,7 @@ def _together(parts: list[_Part], names: list[str], form: Format, reading: Readi
     if unknown:
         raise InputError(f"The {form.export.name} export has no column that the reading names.",
                          field="columns", hint=f"It has {', '.join(cells)}.")
-    return Lines(cells, len(hours), outside, _people(parts, names, reading), form.notes)
+    return Lines(cells, len(hours), outside, _people(parts, names, reading), tuple(form.notes))
 
 
 def _people(parts: list[_Part], names: list[str], reading: Reading) -> pa.Array:
