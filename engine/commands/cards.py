@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import sys
 from collections.abc import Mapping
 from dataclasses import asdict
 from pathlib import Path, PurePath
@@ -24,14 +25,15 @@ from engine.core.errors import InputError, brief
 from engine.core.registry import Parameter
 from engine.core.types import Budget
 from engine.language import quality
+from engine.release import deployment_record
 from engine.release.checked_files import MAX_BYTES, check, unpacked
 from engine.release.ledger import Ledger
 from engine.topics.mean.words import watermark
 
 
 def add(commands: Any) -> None:
-    """The four commands with their options."""
-    for add_command in (_add_ask, _add_check, _add_compare, _add_synthetic):
+    """The five commands with their options."""
+    for add_command in (_add_ask, _add_check, _add_compare, _add_record, _add_synthetic):
         add_command(commands)
 
 
@@ -181,6 +183,45 @@ def compare(options: argparse.Namespace) -> None:
         "pairs": [{"groups": [compared.names[first], compared.names[second]],
                    **asdict(compared.differences(first, second))}
                   for first, second in compared.pairs]}, ensure_ascii=False, allow_nan=False))
+
+
+# -- `record CARD`: for the registry of deployments ------------------------------------------------
+
+
+def _add_record(commands: Any) -> None:
+    parser = commands.add_parser(
+        "record", help="a record for the registry of deployments, from a guarantee card",
+        description="Writes the YAML of one release for the registry of deployments of "
+        "differential privacy, as a draft. What no card knows is asked.")
+    parser.add_argument("card", help="the file guarantee.json of a release, or - for standard "
+                        "input")
+    parser.add_argument("--curator", required=True, help="who holds the data")
+    parser.add_argument("--use", required=True, help="what the release is meant for")
+    parser.add_argument("--region", required=True, help="where its people are")
+    parser.add_argument("--why", default="", help="why this ε was chosen")
+    parser.add_argument("--address", default="", help="where the guarantee card is published")
+    parser.add_argument("--author", default="", help="who writes the record")
+    parser.add_argument("--output", type=Path, help="file to write; without it, standard output")
+    parser.set_defaults(command=record)
+
+
+def record(options: argparse.Namespace) -> None:
+    """Write the record, and say which keys of the registry it leaves empty.
+
+    Raises
+    ------
+    InputError
+        If the card cannot be read or is of an earlier version.
+    """
+    answers = deployment_record.Answers(options.curator, options.use, options.region, options.why,
+                                        options.address, options.author)
+    made = deployment_record.record(json_of(text_of(options.card), "card"), answers)
+    text = deployment_record.as_yaml(made)
+    if options.output is None:
+        print(text, end="")
+    else:
+        options.output.write_text(text, encoding="utf-8")
+    print(f"Left empty: {', '.join(deployment_record.left_empty(made))}.", file=sys.stderr)
 
 
 # -- `synthetic CARD`: synthetic people ------------------------------------------------------------

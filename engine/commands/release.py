@@ -1,4 +1,4 @@
-"""The commands `release`, which publishes real data once, and `ledger`, which has each release."""
+"""The commands `state`, `release` and `ledger`: facts are frozen, data published once, and kept."""
 
 from __future__ import annotations
 
@@ -19,7 +19,9 @@ from engine.release import folder as release_folder
 from engine.release import request as release_request
 from engine.release.books import Odometer
 from engine.release.data_content import content_of
+from engine.release.freezing import Frozen, freeze_request
 from engine.release.ledger import Ledger
+from engine.release.plan import Declaration
 from engine.release.published import Published
 from engine.release.request import Request
 from engine.simulation import scenario
@@ -32,7 +34,7 @@ from engine.uploads.source import UploadedData
 
 
 def add(commands: Any) -> None:
-    """Both commands with their options."""
+    """The three commands with their options."""
     parser = commands.add_parser(
         "release", help="publish real data once, and write it to the ledger")
     parser.add_argument("file", nargs="?",
@@ -45,19 +47,32 @@ def add(commands: Any) -> None:
                         "was read and what to look at in it; as private as the data")
     parser.add_argument("--yes", action="store_true",
                         help="really publish; without it only the cost is shown")
+    parser.add_argument("--contact", default="", metavar="TEXT", help="who answers questions about "
+                        "the data, for the guarantee card")
     parser.add_argument("--out", metavar="DIR", default="release",
                         help="folder for the files (default: release)")
     parser.set_defaults(command=command)
+    _add_state_command(commands)
     _add_ledger_command(commands)
+
+
+def _add_state_command(commands: Any) -> None:
+    parser = commands.add_parser(
+        "state", help="freeze the stated facts of a file, then compare the file with them",
+        description="Writes to the ledger what a request states of its file, and then says, for "
+        "you alone, where the file contradicts it. A fact may still be changed; the guarantee card "
+        "names it.")
+    parser.add_argument("file", help="the request, or - for standard input")
+    parser.add_argument("--name", help="what the release is called, instead of the file's own")
+    parser.add_argument("--unseen", action="store_true", help="you state that nobody has looked at "
+                        "the file yet: the card says so")
+    _add_paths(parser)
+    parser.set_defaults(command=state)
 
 
 def add_ledger(parser: argparse.ArgumentParser) -> None:
     """The options that say where the ledger is, and what its holder says of the people."""
-    parser.add_argument("--ledger", metavar="PATH", help="the ledger (default: what the "
-                        f"variable {ledger.VARIABLE} names, else one in your data folder)")
-    parser.add_argument("--witness", metavar="PATH", help="the text file outside the ledger with a "
-                        "line for each release (default: what the variable "
-                        f"{ledger.WITNESS_VARIABLE} names, else one beside the ledger)")
+    _add_paths(parser)
     parser.add_argument("--people", choices=("same", "others"), help="where people of these data "
                         "seem to be in the ledger already: whether they are the same, so that all "
                         "releases count together, or others, of whom nobody is in both")
@@ -68,6 +83,34 @@ def add_ledger(parser: argparse.ArgumentParser) -> None:
                         help="the same for δ (default: a tenth of 1/n)")
 
 
+def _add_paths(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--ledger", metavar="PATH", help="the ledger (default: what the "
+                        f"variable {ledger.VARIABLE} names, else one in your data folder)")
+    parser.add_argument("--witness", metavar="PATH", help="the text file outside the ledger with a "
+                        "line for each release (default: what the variable "
+                        f"{ledger.WITNESS_VARIABLE} names, else one beside the ledger)")
+
+
+def state(options: argparse.Namespace) -> int:
+    """Freeze what is stated, and only then say where the file contradicts it."""
+    ledger, text = Ledger(options.ledger, options.witness), scenario.text_of(options.file)
+    _frozen(options, ledger, text, options.unseen)
+    return _about_file(release_request.from_json(text, _folder(options))[0].source)
+
+
+def _folder(options: argparse.Namespace) -> Path:
+    return Path.cwd() if options.file == "-" else Path(options.file).parent
+
+
+def _frozen(options: argparse.Namespace, ledger: Ledger, text: str, unseen: bool = False
+            ) -> Frozen | None:
+    """Freeze what a request states, and say so; nothing of public data."""
+    frozen = freeze_request(text, _folder(options), ledger, options.name or "", unseen)
+    if frozen is not None:
+        print(frozen.in_words, file=sys.stderr)
+    return frozen
+
+
 def command(options: argparse.Namespace) -> int:
     """2 without --yes: the cost is shown and nothing is charged."""
     ledger = Ledger(options.ledger, options.witness)
@@ -76,13 +119,17 @@ def command(options: argparse.Namespace) -> int:
     if options.file is None:
         raise InputError("Name a file that says what to publish.", field="file",
                          hint="Or give --again and the id of an earlier release.")
-    folder = Path.cwd() if options.file == "-" else Path(options.file).parent
-    requests = release_request.from_json(scenario.text_of(options.file), folder)
+    text = scenario.text_of(options.file)
+    frozen = _frozen(options, ledger, text)
+    requests = release_request.from_json(text, _folder(options))
     if options.about_file:
         return _about_file(requests[0].source)
+    declared = (Declaration(contact=options.contact) if frozen is None else
+                frozen.declaration(contact=options.contact))
     if len(requests) == 1:
-        return _single(options, ledger, requests[0], options.name or requests[0].name, options.out)
-    return _of_groups(options, ledger, requests)
+        return _single(options, ledger, requests[0], options.name or requests[0].name, options.out,
+                       declared)
+    return _of_groups(options, ledger, requests, declared)
 
 
 def _about_file(source: Source[Data]) -> int:
@@ -106,7 +153,8 @@ def _about_file(source: Source[Data]) -> int:
     return 0
 
 
-def _of_groups(options: argparse.Namespace, ledger: Ledger, requests: Sequence[Request]) -> int:
+def _of_groups(options: argparse.Namespace, ledger: Ledger, requests: Sequence[Request],
+               declared: Declaration) -> int:
     """Each group into a folder of its own, and the comparison; costs are known before any is drawn.
 
     The name in the request says that the groups belong together, so that another is refused.
@@ -120,13 +168,14 @@ def _of_groups(options: argparse.Namespace, ledger: Ledger, requests: Sequence[R
     for number, request in enumerate(requests, start=1):
         print(f"{request.name} (group {number} of {len(requests)}):")
         out = Path(options.out) / f"group-{number}"
-        code = _single(options, ledger, request, request.name, str(out), cards)
+        code = _single(options, ledger, request, request.name, str(out), declared, cards)
     if len(cards) == len(requests):
         print("\n".join(comparison(cards).sentences()))
     return code
 
 
 def _single(options: argparse.Namespace, ledger: Ledger, request: Request, name: str, out: str,
+            declared: Declaration,
             cards: list[Mapping[str, Any]] | None = None) -> int:
     """One release; its guarantee card is added to `cards`."""
     cost = published.release_cost(request.source, request.mechanism, request.budget)
@@ -165,7 +214,8 @@ def _single(options: argparse.Namespace, ledger: Ledger, request: Request, name:
     total = total_of(options, request.source.sizes.n_curves, before)
     release = published.publish(
         request.source, request.mechanism, request.budget, ledger, name, total, same,
-        None if preview is None else preview.forecast(request.mechanism.main_task.key))
+        None if preview is None else preview.forecast(request.mechanism.main_task.key),
+        declaration=declared)
     _write(out, release)
     if cards is not None:
         cards.append(release.card)

@@ -234,6 +234,7 @@ class _Script:
             self.line(f"{name} = {self.written(value)}")
 
     def _from_file(self, source: UploadedData[Data]) -> None:
+        source.facts.check_stated()
         if self._file is None:
             raise ValueError("how the file was read is not known")
         file, kind = self._file, type(source)

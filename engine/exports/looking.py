@@ -17,6 +17,7 @@ from engine.core.names import uncapital
 from engine.core.types import Array
 from engine.figures import drawn
 from engine.figures.drawn import Axis, Mark, Picture, plain_ticks
+from engine.language.tags import FOR_YOUR_EYES
 from engine.numerics.counts.cells import Counted
 from engine.numerics.product_limit import kaplan_meier
 from engine.release.picture import ticks
@@ -33,7 +34,7 @@ from engine.uploads.reading_of_files import Reading
 from engine.uploads.records import curves_of, events_of, rows_of
 from engine.uploads.rows import RowTable
 
-MARK = "Not private: for your eyes"
+MARK = FOR_YOUR_EYES
 _DRAWN = 100  # people, or dots of a thousand
 _DOTS = 1000
 _PARTS = 40  # of the range of times, in which observations are averaged

@@ -23,6 +23,7 @@ _NUMBER: Schema = {"type": "number"}
 _COUNT: Schema = {"type": "integer", "minimum": 0}
 _TEXT: Schema = {"type": "string"}
 _MAYBE: Schema = {"type": ["number", "null"]}
+_PROTECTED = "person", "row", "observation"
 _VERDICTS = "not feasible", "doubtful", "coarse", "usable", "good", "nearly free"
 
 
@@ -31,8 +32,9 @@ def schema(name: str) -> Schema:
 
     Parameters
     ----------
-    name : {"scenario", "plan", "guarantee"}
-        What `run` reads, what `plan --json` prints, and the guarantee card of a release.
+    name : {"scenario", "plan", "guarantee", "record"}
+        What `run` reads, what `plan --json` prints, the guarantee card of a release (version 3),
+        and its record for the registry of deployments.
 
     Returns
     -------
@@ -127,13 +129,24 @@ def _guarantee() -> Schema:
     message = _open({"from": _TEXT, "what": _TEXT, "numbers": _COUNT, "noise": _TEXT},
                     ["from", "what", "noise"])
     texts = {"type": "array", "items": _TEXT}
+    chance = {"type": "number", "minimum": 0, "maximum": 1}
     return _open({
-        "kind": {"const": "differential privacy guarantee"}, "version": {"const": 2},
+        "kind": {"const": "differential privacy guarantee"}, "version": {"const": 3},
         "release": _open({name: _TEXT for name in ("name", "at", "id", "of", "what", "credit")},
                          ["name", "at", "id", "of", "what"]),
         "accuracy": _open({"verdict": {"enum": [*_VERDICTS, None]}, "headline": _TEXT,
                            "explained": texts, "warnings": texts}, ["warnings"]),
-        "unit_of_protection": _TEXT, "neighbours": _TEXT,
+        "unit": {"enum": [*_PROTECTED]}, "unit_of_protection": _TEXT,
+        "neighbours": {"enum": [f"replace-one-{unit}/fixed-membership" for unit in _PROTECTED]},
+        "mu": _MAYBE, "power": _object({rate: chance for rate in ("0.1", "0.05", "0.01")}, ...),
+        "reading": {"type": ["object", "null"]},
+        "statements": {"type": "array", "items": _object({
+            "fact": _TEXT, "value": {}, "by": {"const": "holder"},
+            "source": {"type": ["string", "null"]}}, ...)},
+        "looked_before_stating": {"type": "boolean"}, "changed_after_looking": _or_null(texts),
+        "exhausted": {"enum": ["refused", "left out"]}, "composition": _TEXT,
+        "proofs": {"type": ["string", "null"], "pattern": "^[0-9a-f]{64}$"},
+        "contact": {"type": ["string", "null"]},
         "guarantee": _object(spent, ...), "ideal": _open(spent, ["epsilon", "delta"]),
         "odds": _open({"attacker": _TEXT, "coin_toss": _NUMBER, "right_guess_at_most":
                        {"type": "number", "minimum": 0.5, "maximum": 1}}, ["right_guess_at_most"]),
@@ -146,8 +159,10 @@ def _guarantee() -> Schema:
                         ["people_per_site"]),
         "delta_warning": _TEXT, "trust": _TEXT, "noise": {"type": "object"}, "not_covered": texts,
         "answers": _answers(), "versions": {"type": "object", "additionalProperties": _TEXT},
-    }, ["kind", "version", "release", "unit_of_protection", "neighbours", "guarantee", "accounting",
-        "mechanism", "public", "noise", "not_covered", "versions"])
+    }, ["kind", "version", "release", "unit", "unit_of_protection", "neighbours", "mu", "power",
+        "reading", "statements", "looked_before_stating", "changed_after_looking", "exhausted",
+        "composition", "proofs", "contact", "guarantee", "accounting", "mechanism", "public",
+        "noise", "not_covered", "versions"])
 
 
 def _answers() -> Schema:
@@ -175,6 +190,48 @@ def _answers() -> Schema:
                     "groups": _or_null(groups)}, [*parts])
 
 
+# -- a deployment record --------------------------------------------------------------------------
+
+
+def _record() -> Schema:
+    """Describe the registry's keys, and of its words those that a record may have."""
+    texts, least_one = {"type": "array", "items": _TEXT}, {"minItems": 1}
+    basic = _object({
+        "name": _TEXT, "data_curators": {**texts, **least_one}, "intended_use": _TEXT,
+        "data_product_type": {"const": "Summary statistics"}, "data_product_region": _TEXT,
+        "data_product_sector": _TEXT, "description": _TEXT,
+        "publication_date": {"type": "string", "pattern": r"^\d{4}-\d{2}-\d{2}$"}},
+        ["name", "data_curators", "intended_use", "data_product_type", "data_product_region",
+         "description", "publication_date"])
+    variant = _object({"variant_name": {"enum": ["Pure DP", "Approximate DP"]},
+                       "data_domain": _TEXT, "unprotected_quantities": _TEXT}, ...)
+    loss = _object({
+        "privacy_unit": {"enum": ["Person-level", "Row-level", "Event-level"]},
+        "privacy_unit_details": _TEXT,
+        "privacy_parameters": _object({"epsilon": _NUMBER, "delta": _NUMBER, "rho": _NUMBER},
+                                      ["epsilon"]),
+        "privacy_parameters_details": _TEXT}, ...)
+    model = _object({
+        "model_name": {"enum": ["Central", "Federated"]}, "model_name_details": _TEXT,
+        "actors": _TEXT, "release_type": {"const": "One release"}, "release_type_details": _TEXT,
+        "data_source_type": {"const": "Static"}, "data_source_type_details": _TEXT,
+        "access_type": {"const": "Non-interactive"}, "access_type_details": _TEXT},
+        ["model_name", "actors", "release_type", "data_source_type", "access_type"])
+    made = _object({"preprocessing_and_hyperparameter_tuning": _TEXT, "mechanisms": _TEXT,
+                    "justification": _TEXT},
+                   ["preprocessing_and_hyperparameter_tuning", "mechanisms"])
+    return _object({
+        "url_slug": {"type": "string", "pattern": "^[a-z0-9-]+$"}, "status": {"const": "Draft"},
+        "tier": {"const": 3},
+        "deployment": _object({
+            "basic": basic, "dp_variant": variant, "privacy_loss": loss, "deployment_model": model,
+            "accounting": _object({"composition": _TEXT, "post_processing": _TEXT}, ...),
+            "implementation": made,
+            "administrative": _object({"sources": _TEXT, "registry_authors": texts})},
+            ["basic", "dp_variant", "privacy_loss", "deployment_model", "accounting",
+             "implementation"])}, ...)
+
+
 def _or_null(part: Schema) -> Schema:
     return {**part, "type": [part["type"], "null"]}
 
@@ -192,4 +249,4 @@ def _open(properties: Mapping[str, Schema], required: list[str]) -> Schema:
 
 
 SCHEMAS: Mapping[str, Callable[[], Schema]] = {
-    "scenario": _scenario, "plan": _plan, "guarantee": _guarantee}
+    "scenario": _scenario, "plan": _plan, "guarantee": _guarantee, "record": _record}

@@ -99,8 +99,14 @@ def odds_main(odds: Odds, person: str, unit: str = "curve", sits_at: str = "") -
     several, noun = ((f"all {odds.group} {unit}s", f"{unit}s") if odds.group > 1
                      else (f"the {unit}", unit))
     return (f"Suppose an attacker{place} knows the {noun} of every {person} but one, and two "
-            f"possibilities for {several} of that {person}. They pick the right one in "
-            f"**{at_most_percent(odds.right)}** of cases{almost}")
+            f"possibilities for {several} of that {person}. If both are equally likely, they pick "
+            f"the right one in **{at_most_percent(odds.right)}** of cases{almost}")
+
+
+def odds_at_few_alarms(odds: Odds) -> str:
+    """Say how much an attacker finds who accepts 1 % of false alarms, rounded up to two digits."""
+    found = digits_up(100 * odds.power_at_1_percent, 2)
+    return f"At 1 % false alarms an attacker finds at most {found:g} %."
 
 
 def group(single: Odds, several: Odds, person: str, unit: str = "curve") -> str:
@@ -260,8 +266,9 @@ def not_covered(facts: PublicFacts) -> str:
     facts : PublicFacts
         Of the data: the nouns for one person and for several.
     """
-    return (f"**Not covered:** that {a(facts.person)} is in the data, how many there are, and "
-            f"anything that is true of {facts.people} in general.")
+    return (f"**Not covered:** how many {facts.people} are in the data, which file or public group "
+            f"they are in, and anything that is true of {facts.people} in general. What each one’s "
+            "data say, and who of two it is, is covered.")
 
 
 def weak(odds: Odds, person: str) -> str:

@@ -6,6 +6,8 @@ from engine.core.types import Budget, DataKind, PublicFacts, Unit
 from engine.language.grammar import a, capital, of
 from engine.language.numbers import digits_up, small, whole
 
+FOR_YOUR_EYES = "Not private: for your eyes"  # of what a file gave by itself
+
 
 def title(facts: PublicFacts) -> str:
     """The heading of a page about an average curve."""
@@ -16,6 +18,8 @@ def title(facts: PublicFacts) -> str:
 def study_title(facts: PublicFacts, n_curves: int) -> str:
     """The heading of the figure: whose mean, of how many, and how it is released."""
     curve = f"{facts.curve} curve" if facts.curve else "curve"
+    if facts.is_proposed:
+        return f"A first look at the mean {curve} of {whole(n_curves)} {facts.people}"
     return (f"The mean {curve} of {whole(n_curves)} {facts.people}, released with differential "
             "privacy")
 
@@ -33,6 +37,9 @@ def source_tag(facts: PublicFacts) -> tuple[str, str]:
     tuple of str
         The chip and its tooltip.
     """
+    if facts.is_proposed:
+        return (FOR_YOUR_EYES, "Ranges and grid come from this file, so this picture says "
+                f"something about single {facts.people}. It cannot be published, linked or saved.")
     if facts.is_upload:
         name = facts.name.removeprefix("Your ").lower()
         return (f"Your {name} · not private",
@@ -88,6 +95,8 @@ def data_chip(facts: PublicFacts, n_curves: int) -> str:
         How many take part.
     """
     many = f"{whole(n_curves)} {facts.people}"
+    if facts.is_proposed:
+        return f"{FOR_YOUR_EYES} · {many}"
     if facts.is_upload:
         return f"Your data: {many} · not private"
     if facts.kind is DataKind.SIMULATED:

@@ -118,6 +118,32 @@ def exact_epsilon(mu: float, delta: float) -> float:
     return gaussian_privacy.epsilon_of(1 / mu, delta) * _ROUND_EPSILON
 
 
+def mu_of_pure(epsilon: float) -> float:
+    """Compute the smallest μ such that every (ε, 0)-private release is μ-GDP, rounded up.
+
+    μ = 2Φ⁻¹(e^ε/(1 + e^ε)). *Proof.* The trade-off curve f of (ε, 0) is the larger of two straight
+    lines, 1 − e^ε α and e^{−ε}(1 − α), which meet at α = β = 1/(1 + e^ε). The curve G_μ is convex,
+    passes from (0, 1) to (1, 0), and Φ(−μ/2) is its fixed point. With this μ both curves have the
+    same fixed point, so the two lines are chords of G_μ from its ends to that point, and a chord
+    of a convex function lies above it: f ≥ G_μ. ∎
+
+    Examples
+    --------
+    >>> round(mu_of_pure(1.0), 4)
+    1.232
+    """
+    from scipy.special import log_expit, ndtri_exp  # on first use: it takes a moment
+
+    return float(-2 * ndtri_exp(log_expit(-epsilon))) * (1 + 1e-12)
+
+
+def pure_of_mu(mu: float) -> float:
+    """Compute the largest ε whose `mu_of_pure` is at most this μ, rounded down."""
+    from scipy.special import log_ndtr
+
+    return max(0.0, float(log_ndtr(mu / 2) - log_ndtr(-mu / 2)) * (1 - 1e-11))
+
+
 def with_more_noise(budget: Budget, ratio: float) -> Budget:
     """The budget with μ/√ratio and the same δ: that of noise with `ratio` times the variance.
 
@@ -408,6 +434,17 @@ def total_mu(spends: Iterable[Spend | Cost]) -> float:
     squares = sum((rounds * Fraction(mu or 0.0) ** 2 for mu, rounds in terms), Fraction())
     root = math.sqrt(squares)
     return root if Fraction(root) ** 2 >= squares else math.nextafter(root, math.inf)
+
+
+def covering_mu(spends: Sequence[Spend]) -> float:
+    """Find a μ such that all spends about one server's people together are μ-GDP; ∞ if none is.
+
+    That of Gaussian noise is exact; releases with δ = 0 have `mu_of_pure`.
+    """
+    mu, pure = total_mu(spends), total_epsilon(spends)
+    if not math.isnan(mu):
+        return mu
+    return math.inf if pure is None else mu_of_pure(pure)
 
 
 def total_epsilon(spends: Iterable[Spend | Cost]) -> float | None:

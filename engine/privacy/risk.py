@@ -20,6 +20,7 @@ from engine.privacy.tradeoff import Approximate, Curve, Gaussian, Highest
 
 FALSE_POSITIVE_RATE = 0.05  # of the careful attacker
 LOW_FALSE_POSITIVE_RATE = 0.01  # of a very careful one
+HIGH_FALSE_POSITIVE_RATE = 0.1  # of a bold one
 
 
 @dataclass(frozen=True)
@@ -30,9 +31,10 @@ class Odds:
 
     `right` is the chance of a right guess between two curves that seemed equally likely,
     `right_with_prior` the same where one of them had the chance `prior`. `power` is that of a test
-    at `false_positive_rate`, `power_at_1_percent` at a rate of 1 %, and `precision` the share of
-    accusations that are right, given `prior`. The two caps are what the budget alone allows.
-    `curve` is what all of it is read off, and `group` how many protected units the person has.
+    at `false_positive_rate`, `power_at_1_percent` and `power_at_10_percent` at rates of 1 % and
+    10 %, and `precision` the share of accusations that are right, given `prior`. The two caps are
+    what the budget alone allows. `curve` is what all of it is read off, and `group` how many
+    protected units the person has.
     """
 
     budget: Budget
@@ -44,6 +46,7 @@ class Odds:
     prior: float = 0.5
     false_positive_rate: float = FALSE_POSITIVE_RATE
     power_at_1_percent: float = LOW_FALSE_POSITIVE_RATE
+    power_at_10_percent: float = HIGH_FALSE_POSITIVE_RATE
     right_with_prior: float = 0.5
     curve: Curve | None = None
     group: int = 1
@@ -122,7 +125,8 @@ def highest(several: Sequence[Odds]) -> Odds:
         **{chance: max(getattr(each, chance) for each in several) for chance in _CHANCES})
 
 
-_CHANCES = ("right", "power", "power_at_1_percent", "precision", "right_with_prior")
+_CHANCES = ("right", "power", "power_at_1_percent", "power_at_10_percent", "precision",
+            "right_with_prior")
 
 
 def odds(trade_off: Curve | float | None, budget: Budget, prior: float = 0.5,
@@ -156,14 +160,15 @@ def odds(trade_off: Curve | float | None, budget: Budget, prior: float = 0.5,
         curve: Curve = cap
     else:
         curve = trade_off if isinstance(trade_off, Curve) else Gaussian(trade_off)
-    rates = np.array([FALSE_POSITIVE_RATE, LOW_FALSE_POSITIVE_RATE])
-    power, power_at_1_percent = map(float, np.minimum(curve.detection(rates), cap.detection(rates)))
+    rates = np.array([FALSE_POSITIVE_RATE, LOW_FALSE_POSITIVE_RATE, HIGH_FALSE_POSITIVE_RATE])
+    power, at_1_percent, at_10_percent = map(float, np.minimum(
+        curve.detection(rates), cap.detection(rates)))
     right = min(float(curve.right()), float(cap.right()))  # both hold
     # of the people whom a test of this power accuses
     rightly, wrongly = prior * power, (1 - prior) * FALSE_POSITIVE_RATE
     return Odds(budget, right, power, rightly / (rightly + wrongly), float(cap.right()),
                 float(cap.detection(FALSE_POSITIVE_RATE)), prior,
-                power_at_1_percent=power_at_1_percent, curve=curve,
+                power_at_1_percent=at_1_percent, power_at_10_percent=at_10_percent, curve=curve,
                 right_with_prior=float(curve.right(prior)), group=group)
 
 

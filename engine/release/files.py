@@ -22,6 +22,7 @@ from engine.release.captions import columns, explained, heading, headline, state
 from engine.release.picture import picture
 from engine.release.published import Published
 from engine.templates import render
+from engine.uploads import stated as stated_words
 
 
 def all_files(release: Published) -> dict[str, bytes]:
@@ -159,19 +160,38 @@ def guarantee_rows(release: Published) -> Mapping[str, str]:
     facts = release.facts
     return {
         **({"Data": f"{facts.name}: {facts.credit}"} if facts.credit else {}),
-        "Protects": f"{card['unit_of_protection']}; compared are {card['neighbours']}",
+        "Protects": f"{card['unit_of_protection']}; compared are "
+                    f"{sentences.NEIGHBOURS[card['unit']]}",
         "Guarantee": f"{sentences.budget_words(cost.certified)}: certified, that is, proved for "
                      "the noise that was really drawn",
         "For comparison": "noise of the same size with real numbers of unlimited precision, as in "
                           f"textbooks, would cost ε = {cost.ideal.epsilon:.4g}. That is not the "
                           "guarantee.",
         "Odds": plain_text(sentences.odds(release.facts, cost)),
+        "Households": plain_text(sentences.household(facts, cost)),
         "Bounds": f"{_bounds(card['bounds'])}; from {card['bounds']['source']}",
         **stated.report_rows(release.facts, card),
+        **_choices(card, facts.is_upload),
         "Method": f"{card['mechanism']['label']} ({card['mechanism']['reference']})",
         "Noise": f"{cost.numbers} numbers by {card['noise']['sampler']}, with entropy of the "
                  "operating system, on a power-of-two lattice; no seed",
     }
+
+
+def _choices(card: Mapping[str, Any], is_upload: bool) -> dict[str, str]:
+    """How the file was read, what was chosen after looking, and whom to ask; of a file only."""
+    if not is_upload:
+        return {}
+    reading = card["reading"]
+    return {
+        **({} if reading is None else {
+            "Reading": f"{capital(stated_words.reading(reading))}. Each line is read by the stated "
+                       "reading alone"}),
+        "Choices after looking": sentences.choices(card["looked_before_stating"],
+                                                   card["changed_after_looking"]),
+        **({"Left out": "People without budget, if any, were left out"}
+           if card["exhausted"] == "left out" else {}),
+        **({"Contact": card["contact"]} if card["contact"] else {})}
 
 
 def _bounds(bounds: Mapping[str, Any]) -> str:

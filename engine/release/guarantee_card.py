@@ -11,21 +11,48 @@ import numpy as np
 from engine.answers import ReleasedCurve, can_be_asked
 from engine.answers import card as answers_card
 from engine.core.tasks import DataType
-from engine.core.types import Budget, Data, Estimate, PublicFacts, Sizes, Step
+from engine.core.types import Budget, Data, Estimate, PublicFacts, Sizes, Spend, Step
 from engine.language.grammar import capital, of, plain_text
 from engine.mechanisms import Mechanism
 from engine.mechanisms.univariate_mean import UnivariateMean
 from engine.noise import hardened
-from engine.privacy import risk
+from engine.privacy import accounting, risk
 from engine.privacy.transcript import CENTRE
 from engine.release import sentences, stated
 from engine.release.certified import ReleaseCost
+from engine.release.data_sections import ENDS
+from engine.release.freezing import flat
 from engine.release.functions import ReleasedFunctions
 from engine.release.ledger import Receipt
 from engine.release.percentiles import TIME_IN_RANGE
 from engine.release.plan import ReleasePlan
+from engine.release.request import stated_of
 from engine.release.uncertainty import Uncertainty
 from engine.sources import Source
+from engine.uploads.source import UploadedData
+
+
+def unit_code(source: Source[Data], mechanism: Mechanism) -> str:
+    """Name what is protected as cards do: "person", "row" or "observation"."""
+    if _is_by_observation(mechanism):
+        return "observation"
+    return "row" if _is_by_row(source, mechanism) or _is_stated_by_row(source) else "person"
+
+
+def _is_by_observation(mechanism: Mechanism) -> bool:
+    return isinstance(mechanism, UnivariateMean) and not mechanism.setting.is_by_person
+
+
+def _is_by_row(source: Source[Data], mechanism: Mechanism) -> bool:
+    """True if somebody may have several rows, each of which is a curve of its own."""
+    return (mechanism.main_task.data is DataType.CURVES and source.is_of_rows
+            and not _is_by_observation(mechanism))
+
+
+def _is_stated_by_row(source: Source[Data]) -> bool:
+    """True if the reading states that every line is another person."""
+    reading = source.reading if isinstance(source, UploadedData) else None
+    return reading is not None and reading.person is not None and reading.person.rows
 
 
 def unit_of(source: Source[Data], mechanism: Mechanism) -> str:
@@ -46,10 +73,10 @@ def unit_of(source: Source[Data], mechanism: Mechanism) -> str:
     'one person’s whole curve'
     """
     facts = source.facts
-    is_by_curve = mechanism.main_task.data is DataType.CURVES and not (
-        isinstance(mechanism, UnivariateMean) and not mechanism.setting.is_by_person)
-    if is_by_curve and source.is_of_rows:
+    if _is_by_row(source, mechanism):
         return f"one row of the file; {facts.people} with several rows are protected less"
+    if _is_stated_by_row(source) and not _is_by_observation(mechanism):
+        return f"one line of the file, which the holder states to be one {of(facts.person)}"
     return unit_of_person(facts, mechanism)
 
 
@@ -63,7 +90,7 @@ def unit_of_person(facts: PublicFacts, mechanism: Mechanism) -> str:
     mechanism : Mechanism
         With its settings.
     """
-    if isinstance(mechanism, UnivariateMean) and not mechanism.setting.is_by_person:
+    if _is_by_observation(mechanism):
         return f"one observation (weaker than all observations of one {facts.person})"
     if mechanism.main_task.data in (DataType.RECORDS, DataType.EVENTS):
         return f"one {of(facts.person)} record"
@@ -73,10 +100,20 @@ def unit_of_person(facts: PublicFacts, mechanism: Mechanism) -> str:
 
 
 _PARTS = "name", "unit", "low", "high"
-_NOT_COVERED = ("who is in the data", "how many people and observations there are",
-                "what is true of people in general",
-                "other releases about the same people: their ε add to this one, and the holder’s "
-                "ledger keeps the sum", "how long the computation took")
+_BOUNDS = (*ENDS, "covariates", "features")
+_NOT_COVERED = (
+    "how many people are in the data, and which file or public group they are in. What each one’s "
+    "data say, and who of two it is, is covered",
+    "how many observations there are",
+    "what is true of people in general",
+    "choices after looking: how the file is read, which facts are stated and what is published are "
+    "the holder’s choices, and may follow from looking at the file",
+    "how the data were collected, and who else holds them: ask the holder",
+    "other releases about the same people: their losses add to this one, and the holder’s ledger "
+    "keeps the sum",
+    "how long the computation took")
+COMPOSITION = "either rule, total not published"
+VERSION = 3
 
 
 def card_of(plan: ReleasePlan, receipt: Receipt, estimate: Estimate, functions: ReleasedFunctions
@@ -101,18 +138,19 @@ def card_of(plan: ReleasePlan, receipt: Receipt, estimate: Estimate, functions: 
     """
     mechanism, data, cost = plan.mechanism, plan.stand_in, plan.cost
     facts, sizes, made_with = data.facts, data.sizes, plan.plain["versions"]
+    unit = _protected(plan)
     tuning = estimate.tuning[0] if estimate.tuning else {}
     # public data by their name; a file, which is nobody else's, by the people in it
     data_name = capital(facts.people) if facts.is_upload else facts.name
     return {
-        "kind": "differential privacy guarantee", "version": 2,
+        "kind": "differential privacy guarantee", "version": VERSION,
         "release": {"name": plan.name, "at": receipt.at, "id": receipt.release_id,
                     "of": data_name, "what": mechanism.main_task.label,
                     **({"credit": facts.credit} if facts.credit else {})},
         "accuracy": {**_accuracy(functions.uncertainty, facts, cost, sizes), **_forecast(plan)},
-        "unit_of_protection": plan.plain["unit"],
-        "neighbours": "data sets of the same public sizes in which one unit is replaced",
-        **_guarantee(cost, plan.senders), **_large_delta(cost, sizes),
+        "unit": unit, "unit_of_protection": plan.plain["unit"],
+        "neighbours": f"replace-one-{unit}/fixed-membership",
+        **_guarantee(cost, plan.senders), **_large_delta(cost, sizes), **_choices(plan),
         "bounds": {**_bounds(data), "source": facts.origin,
                    "applied": data.applied_bounds},
         "mechanism": {"key": mechanism.key, "label": mechanism.label,
@@ -124,8 +162,41 @@ def card_of(plan: ReleasePlan, receipt: Receipt, estimate: Estimate, functions: 
                   "entropy": "operating system", "seed": "none: nothing can draw this noise again",
                   "proofs": "OpenDP constructors marked “contrib” are not all reviewed"},
         "not_covered": list(_NOT_COVERED), **_answers(estimate, facts, sizes),
-        "versions": dict(made_with), **_in_ranges(functions),
+        "versions": dict(made_with), "proofs": plan.plain.get("proofs"), **_in_ranges(functions),
     }
+
+
+def _protected(plan: ReleasePlan) -> str:
+    """Return the code of what is protected, also of plans that were made before there was one."""
+    if "protected" in plan.plain:
+        return str(plan.plain["protected"])
+    keeps_rows = plan.plain["request"].get("data", {}).get("several") == "keep"
+    return "observation" if _is_by_observation(plan.mechanism) else (
+        "row" if keeps_rows else "person")
+
+
+def _choices(plan: ReleasePlan) -> dict[str, Any]:
+    """Say how the file was read, what its holder stated, and when: facts of nobody's data."""
+    declared = plan.declaration
+    return {
+        "reading": plan.plain.get("reading"), "statements": _statements(plan),
+        "looked_before_stating": declared.looked,
+        "changed_after_looking": None if declared.changed is None else list(declared.changed),
+        "exhausted": plan.plain.get("exhausted", "refused"), "composition": COMPOSITION,
+        "contact": declared.contact or None}
+
+
+def _statements(plan: ReleasePlan) -> list[dict[str, Any]]:
+    """List the facts that the holder of a file stated; published data bring theirs along.
+
+    The holder names one source, and that is of the bounds.
+    """
+    facts = plan.stand_in.facts
+    if not facts.is_upload:
+        return []
+    stated = flat(stated_of(facts, plan.mechanism))
+    return [{"fact": name, "value": value, "by": "holder",
+             "source": facts.origin if name in _BOUNDS else None} for name, value in stated.items()]
 
 
 def _answers(estimate: Estimate, facts: PublicFacts, sizes: Sizes) -> dict[str, Any]:
@@ -153,15 +224,31 @@ def _guarantee(cost: ReleaseCost, sites: Sequence[str]) -> dict[str, Any]:
         "guarantee": _plain(cost.certified),
         "ideal": {**_plain(cost.ideal), "note": "for comparison only: what continuous noise of "
                   "the same size would cost; the guarantee is the certified one above"},
-        "odds": {"attacker": "knows all other records and has narrowed this one down to two",
-                 "coin_toss": 0.5,
-                 "right_guess_at_most": risk.of_ledger(cost.certified_spends).right},
+        **told_apart(cost.certified_spends),
         "accounting": {
             "method": _method(cost), "sites": "each person is at one site; the weakest counts",
             "rho": cost.rho,
             "messages": [_message(_sender(server, sites), cost.steps[key], measurement)
                          for (server, key), measurement in cost.messages.items()]},
     }
+
+
+def told_apart(spends: Sequence[Spend]) -> dict[str, Any]:
+    """Say how well neighbouring data can be told apart, as numbers of the card.
+
+    Power is the largest true-positive rate at each false-positive rate, read off the trade-off
+    curve of the noise: Φ(μ + Φ⁻¹(α)) for Gaussian noise. `mu` is null if no μ is proved, as for
+    Laplace and Gaussian noise together.
+    """
+    odds = risk.of_ledger(spends)
+    mu = max(accounting.covering_mu(lines) for lines in accounting.by_server(spends).values())
+    return {
+        "mu": mu if math.isfinite(mu) else None,
+        "power": {"0.1": odds.power_at_10_percent, "0.05": odds.power,
+                  "0.01": odds.power_at_1_percent},
+        "odds": {"attacker": "knows all other records and has narrowed this one down to two, "
+                 "which are equally likely",
+                 "coin_toss": 0.5, "right_guess_at_most": odds.right}}
 
 
 def _large_delta(cost: ReleaseCost, sizes: Sizes) -> dict[str, str]:

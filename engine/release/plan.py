@@ -27,10 +27,14 @@ from engine.noise import hardened
 from engine.noise.shares import Shares
 from engine.release import certified
 from engine.release.certified import Key, ReleaseCost
+from engine.release.proofs import proofs_of
 from engine.sources import Source, sources
+from engine.uploads.source import UploadedData
 
 _VERSION = 1
 _NUMBER = np.dtype("<f8")
+_LONGEST_CONTACT = 200
+_NOT_REQUESTED = ("versions", "noise", "forecast", "protected", "proofs", "declaration")
 _ALIKE = 1e-9  # relative difference of two sizes of noise that is rounding
 
 
@@ -58,6 +62,44 @@ class Forecast(NamedTuple):
 
 
 @dataclass(frozen=True)
+class Declaration:
+    """What a holder declares beside the facts: it stands on the card, and moves no number."""
+
+    changed: tuple[str, ...] | None = None  # facts changed since they were frozen; None: not frozen
+    looked: bool = True  # somebody may have looked at the file before they were stated
+    contact: str = ""  # who answers questions about the data
+
+    def __post_init__(self) -> None:
+        if len(self.contact) > _LONGEST_CONTACT or not self.contact.isprintable():
+            raise InputError(f"A contact has at most {_LONGEST_CONTACT} printable characters.",
+                             field="contact", hint="Such as an e-mail address.")
+
+    def to_plain(self) -> dict[str, Any]:
+        """Return what JSON holds of it; `of` reads it back."""
+        return {**asdict(self), "changed": None if self.changed is None else list(self.changed)}
+
+    @classmethod
+    def of(cls, plain: Mapping[str, Any]) -> Declaration:
+        """Return the declaration that a plan keeps."""
+        changed = plain["changed"]
+        return cls(**{**plain, "changed": None if changed is None else tuple(changed)})
+
+
+UNDECLARED = Declaration()
+
+
+def public_reading(plain: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the JSON of a reading without the texts of people.
+
+    Where people stand in columns the header holds their ids, from its second cell on.
+    """
+    frame = plain["frame"]
+    if frame.get("people") != "columns":
+        return {**plain}
+    return {**plain, "frame": {**frame, "header": frame["header"][:1]}}
+
+
+@dataclass(frozen=True)
 class ReleasePlan:
     """The public side of one release.
 
@@ -76,7 +118,8 @@ class ReleasePlan:
 
     @classmethod
     def of(cls, source: Source[Data], mechanism: Mechanism, budget: Budget, name: str, unit: str,
-           request: Mapping[str, Any], forecast: Forecast | None = None) -> ReleasePlan:
+           request: Mapping[str, Any], forecast: Forecast | None = None, protected: str = "person",
+           declaration: Declaration = UNDECLARED) -> ReleasePlan:
         """The plan of publishing these data.
 
         Parameters
@@ -95,9 +138,17 @@ class ReleasePlan:
             The same settings for the command line, to be given away with the release.
         forecast : Forecast, optional
             What the holder was told of the error, to be published beside the release.
+        protected : str
+            The code of what is protected: "person", "row" or "observation".
+        declaration : Declaration
+            What the holder declares beside the facts.
         """
+        reading = source.reading if isinstance(source, UploadedData) else None
         return cls._with_noise({
-            "name": name, "unit": unit, "request": request, "data": _public_data(source),
+            "name": name, "unit": unit, "protected": protected, "request": request,
+            "data": _public_data(source), "declaration": declaration.to_plain(),
+            "proofs": proofs_of(mechanism),
+            **({} if reading is None else {"reading": public_reading(reading.to_plain())}),
             "mechanism": {"key": mechanism.key, "parameters": mechanism.values()},
             "asked": asdict(budget),
             **({} if forecast is None else {"forecast": forecast._asdict()})})
@@ -161,8 +212,8 @@ class ReleasePlan:
     def request_of(self, data: Data) -> bytes:
         """A digest of all that was asked for, of these data: whoever is at which site included.
 
-        Versions and the forecast are left out, so that a release is not charged again after an
-        update.
+        Versions, the forecast and what is declared are left out, so that a release is not charged
+        again after an update, or because somebody looked in between.
 
         Parameters
         ----------
@@ -175,7 +226,7 @@ class ReleasePlan:
             32 of them (SHA-256), as private as the data.
         """
         request = _canonical({key: value for key, value in self.plain.items()
-                              if key not in ("versions", "noise", "forecast")})
+                              if key not in _NOT_REQUESTED})
         return hashlib.sha256(request.encode() + b"\0" + data.content()).digest()
 
     @property
@@ -188,6 +239,14 @@ class ReleasePlan:
         """What was said of the error before; None where nothing was."""
         stored = self.plain.get("forecast")
         return None if stored is None else Forecast(**stored)
+
+    @property
+    def declaration(self) -> Declaration:
+        """What the holder declares; a plan of sites is signed before any of them looks."""
+        stored = self.plain.get("declaration")
+        if stored is not None:
+            return Declaration.of(stored)
+        return Declaration(changed=()) if self.sites else UNDECLARED
 
     @property
     def budgets(self) -> tuple[Budget, ...]:

@@ -26,10 +26,17 @@ from engine.release.certified import Key, ReleaseCost
 from engine.release.counts import AT_RISK, released_counts
 from engine.release.data_content import content_of
 from engine.release.functions import Axes, ReleasedFunctions, axes_of, functions_of
-from engine.release.guarantee_card import card_of, unit_of
+from engine.release.guarantee_card import card_of, unit_code, unit_of
 from engine.release.ledger import DEFAULT_TOTAL, LONGEST_NAME, Ledger, Receipt, checked_name
 from engine.release.percentiles import released_percentiles
-from engine.release.plan import Forecast, ReleasePlan, messages_from_bytes, messages_to_bytes
+from engine.release.plan import (
+    UNDECLARED,
+    Declaration,
+    Forecast,
+    ReleasePlan,
+    messages_from_bytes,
+    messages_to_bytes,
+)
 from engine.release.random_order import reordered
 from engine.release.request import stated_of
 from engine.release.uncertainty import Uncertainty
@@ -143,7 +150,8 @@ def release_cost(source: Source[Data], mechanism: Mechanism, budget: Budget) -> 
 
 def publish(source: Source[Data], mechanism: Mechanism, budget: Budget, ledger: Ledger, name: str,
             total: Budget | None = None, same_people: bool | None = None,
-            forecast: Forecast | None = None) -> Published:
+            forecast: Forecast | None = None, declaration: Declaration = UNDECLARED
+            ) -> Published:
     """Charge the ledger, draw hardened noise once, store the noised messages, and show them.
 
     The data are taken in a random order. What was asked for in the same way before, of the same
@@ -169,6 +177,9 @@ def publish(source: Source[Data], mechanism: Mechanism, budget: Budget, ledger: 
         What their holder says where they seem to be in the ledger already (`Ledger.charge`).
     forecast : Forecast, optional
         What the holder was told of the error of such releases, to stand beside this one.
+    declaration : Declaration
+        What the holder declares beside the facts, such as which of them were changed after looking
+        (`engine.release.freezing`).
 
     Raises
     ------
@@ -191,7 +202,7 @@ def publish(source: Source[Data], mechanism: Mechanism, budget: Budget, ledger: 
     >>> release.title, release.x.shape, release.cost.certified.epsilon, release.odometer.left
     ('Density, released', (101,), 1.0, 2.0)
     """
-    plan = planned(source, mechanism, budget, name, forecast)
+    plan = planned(source, mechanism, budget, name, forecast, declaration=declaration)
     data, cost = certified.publishable_data(source), plan.cost
     description = " by ".join(dict.fromkeys((mechanism.main_task.label, mechanism.label)))
     receipt = charge(plan, source, cost.certified, cost.rho, ledger, description, total,
@@ -286,12 +297,13 @@ def asked_before(source: Source[Data], mechanism: Mechanism, budget: Budget, led
 
 
 def planned(source: Source[Data], mechanism: Mechanism, budget: Budget, name: str,
-            forecast: Forecast | None = None) -> ReleasePlan:
+            forecast: Forecast | None = None, declaration: Declaration = UNDECLARED
+            ) -> ReleasePlan:
     """All that is public of a release, before anything is charged.
 
     Parameters
     ----------
-    source, mechanism, budget, name, forecast
+    source, mechanism, budget, name, forecast, declaration
         As for `publish`.
 
     Raises
@@ -301,9 +313,11 @@ def planned(source: Source[Data], mechanism: Mechanism, budget: Budget, name: st
     """
     name = checked_name(name)
     certified.check_finite(budget)
+    source.facts.check_stated()
     _check_variables(mechanism, source.facts)
     return ReleasePlan.of(source, mechanism, budget, name, unit_of(source, mechanism),
-                   _request(source, mechanism, budget, name), forecast)
+                          _request(source, mechanism, budget, name), forecast,
+                          protected=unit_code(source, mechanism), declaration=declaration)
 
 
 def _noised_messages(data: Data, source: Source[Data], mechanism: Mechanism, cost: ReleaseCost,
@@ -343,7 +357,7 @@ def assemble(plan: ReleasePlan, messages: Mapping[Key, Array], receipt: Receipt)
         name=plan.name, at=receipt.at, title=f"{mechanism.main_task.label}, released",
         axis=axes.across, value=axes.up, functions=functions, odometer=receipt.odometer,
         cost=cost, facts=data.facts, sizes=data.sizes, release_id=receipt.release_id,
-        request=_with_facts(plan.plain["request"], data.facts, mechanism),
+        request=_with_facts(plan, data.facts),
         card=card_of(plan, receipt, estimate, functions), forecast=plan.forecast)
 
 
@@ -381,16 +395,17 @@ def _check_variables(mechanism: Mechanism, facts: PublicFacts) -> None:
                          hint="Declare one column.")
 
 
-def _with_facts(request: Mapping[str, Any], facts: PublicFacts, mechanism: Mechanism
-                ) -> dict[str, Any]:
-    """The request with all that was stated of a file: public facts, so that nobody types them anew.
+def _with_facts(plan: ReleasePlan, facts: PublicFacts) -> dict[str, Any]:
+    """The request with all that was stated of a file, so that nobody types it anew.
 
     They are kept with the plan as well. There the request stays without them, as in all plans
     before: by it a charge is found again.
     """
-    data = request.get("data")
+    request = plan.plain["request"]
+    data, reading = request.get("data"), plan.plain.get("reading")
     return {**request} if data is None or "facts" in data else {
-        **request, "data": {**data, **stated_of(facts, mechanism)}}
+        **request, "data": {**data, **({} if reading is None else {"reading": reading}),
+                            **stated_of(facts, plan.mechanism)}}
 
 
 def _request(source: Source[Data], mechanism: Mechanism, budget: Budget, name: str

@@ -67,6 +67,7 @@ from engine.core.errors import InputError
 from engine.core.plain import checked_object
 from engine.core.types import Budget, Data, PublicFacts
 from engine.mechanisms import Mechanism, parsing
+from engine.privacy.failure import usual_delta
 from engine.release import data_sections, groups
 from engine.sources import Source
 from engine.uploads.bounded import read_people
@@ -103,6 +104,34 @@ class Request:
     name: str = ""
 
 
+def checked(text: str) -> tuple[dict[str, Any], str]:
+    """Check a request as far as that can be done without its file, and return it with its name.
+
+    Raises
+    ------
+    InputError
+        Naming the key that is unknown, missing or out of range.
+    """
+    from engine.release import certified  # on first use: pages that read no request need no ledger
+
+    plain = checked_object(json_of(text, "request"), "request", _KEYS)
+    parsing.check_version(plain)
+    name = plain.get("name", "")
+    if not isinstance(name, str):
+        raise InputError("“name” must be text.", field="name")
+    if "data" not in plain:
+        return plain, name
+    if "axes" in plain:
+        raise InputError("One release has one budget; it has no “axes”.", field="axes",
+                         hint="Leave them out, or state a budget in “budgets”.")
+    if "source" in plain:
+        raise InputError("Give “data” or “source”, not both.", field="data")
+    mechanism = parsing.mechanism_of(plain)
+    certified.check_published(mechanism)
+    certified.check_finite(_single_budget(parsing.budgets_of(plain, 1, usual_delta(1))))
+    return plain, name
+
+
 def from_json(text: str, folder: Path) -> tuple[Request, ...]:
     """Read a request for one release, or for one of each of several groups.
 
@@ -123,23 +152,11 @@ def from_json(text: str, folder: Path) -> tuple[Request, ...]:
     InputError
         Naming the key that is unknown, missing or out of range, or what is wrong with the file.
     """
-    from engine.release import certified  # on first use: pages that read no request need no ledger
-
-    plain = checked_object(json_of(text, "request"), "request", _KEYS)
-    parsing.check_version(plain)
-    name = plain.get("name", "")
-    if not isinstance(name, str):
-        raise InputError("“name” must be text.", field="name")
+    plain, name = checked(text)
     if "data" not in plain:
         source, mechanism, budgets = parsing.parsed(plain)
         return (Request(source, mechanism, _single_budget(budgets), name),)
-    if "axes" in plain:
-        raise InputError("One release has one budget; it has no “axes”.", field="axes",
-                         hint="Leave them out, or state a budget in “budgets”.")
-    if "source" in plain:
-        raise InputError("Give “data” or “source”, not both.", field="data")
     mechanism = parsing.mechanism_of(plain)
-    certified.check_published(mechanism)
     content, data = _content(plain["data"], mechanism, folder)
     source = uploaded(content, data, mechanism)
     usual = mechanism.delta(source.sizes.n_curves).value  # of groups, too: it goes by all people
@@ -173,6 +190,7 @@ def to_plain(source: Source[Data], mechanism: Mechanism, budget: Budget,
     dict or None
         None where nobody knows how an uploaded file was read.
     """
+    source.facts.check_stated()
     if not isinstance(source, UploadedData):
         data: dict[str, Any] | None = {"source": {"key": source.key, "parameters": source.values()}}
     else:
@@ -202,6 +220,7 @@ def stated_of(facts: PublicFacts, mechanism: Mechanism) -> dict[str, Any]:
     mechanism : Mechanism
         Which data it takes says how they are stated.
     """
+    facts.check_stated()
     return _section(mechanism).of_facts(facts, mechanism.main_task)
 
 

@@ -411,7 +411,7 @@ def digest(content: bytes) -> str:
 def _referred(entry: Mapping[str, Any]) -> list[str]:
     """Digests of what an entry of any kind refers to."""
     people = [name for _, name in entry.get("people", {}).values()]
-    return people + [entry[name] for name in ("plan", "messages") if entry.get(name)]
+    return people + [entry[name] for name in ("plan", "messages", "stated") if entry.get(name)]
 
 
 def checked_entry(text: str) -> dict[str, Any]:
@@ -495,6 +495,8 @@ _FORMS: dict[str, Callable[[dict[str, Any]], bool]] = {
     "part": lambda e: _is_end(e) and _is_whole(e["position"]) and bool(e["messages"]),
     "lost": lambda e: isinstance(e["label"], str) and _is_cost([e["epsilon"], e["delta"]]),
     "unknown": lambda e: isinstance(e["label"], str),
+    "frozen": lambda e: (_are_texts([e["at"], e["name"], e["file"], e["stated"]])
+                         and isinstance(e["unseen"], bool)),
     "repair": lambda e: (_are_texts([e["at"], e["label"], e["id"]]) and _is_cost(e["spent"])
                          and isinstance(e["settled"], list) and all(
                              _is_whole(pair[0]) and isinstance(pair[1], str) and len(pair) == 2

@@ -9,8 +9,17 @@ from engine.core.names import uncapital
 from engine.core.types import Budget, Data, EventFacts, PublicFacts
 from engine.language import quality
 from engine.language.grammar import capital, escape
-from engine.language.numbers import error, exactly, in_unit, percent, small, whole, with_unit
-from engine.language.odds_words import delta_concern, odds_main, odds_why
+from engine.language.numbers import (
+    at_most_percent,
+    error,
+    exactly,
+    in_unit,
+    percent,
+    small,
+    whole,
+    with_unit,
+)
+from engine.language.odds_words import delta_concern, odds_at_few_alarms, odds_main, odds_why
 from engine.language.tags import budget_chip, credited
 from engine.mechanisms import Mechanism
 from engine.noise.shares import Shares
@@ -23,6 +32,7 @@ from engine.release.plan import Forecast
 from engine.release.uncertainty import STAIRCASE, ReleasedBand, Uncertainty
 from engine.sources import Source
 
+_HOUSEHOLD = 3  # people who share what is in the data
 TITLE = "Publish with differential privacy"
 
 
@@ -58,7 +68,7 @@ def before(source: Source[Data], mechanism: Mechanism, cost: ReleaseCost, odomet
     return [f"{mechanism.label} of {whole(n)} {facts.people}: {facts.name}.",
             *(escape(sentence) for sentence in credited(facts)),
             certified(cost), *filter(None, [large_delta(cost, n)]), odds(facts, cost),
-            odds_why(risk.of_ledger(cost.certified_spends)),
+            odds_why(risk.of_ledger(cost.certified_spends)), household(facts, cost),
             left(facts, odometer) if known is None else known_people(known, facts),
             f"Bounds come from: {facts.origin}."]
 
@@ -103,8 +113,17 @@ def odds(facts: PublicFacts, cost: ReleaseCost) -> str:
     cost : ReleaseCost
         What the release costs.
     """
-    return odds_main(risk.of_ledger(cost.certified_spends), facts.person,
-                     cost.certified_spends[0].unit.noun)
+    found = risk.of_ledger(cost.certified_spends)
+    return " ".join((odds_main(found, facts.person, cost.certified_spends[0].unit.noun),
+                     odds_at_few_alarms(found)))
+
+
+def household(facts: PublicFacts, cost: ReleaseCost) -> str:
+    """Say what an attacker could find out about three people who share what is in the data."""
+    found = risk.of_ledger(cost.certified_spends, group=_HOUSEHOLD)
+    return (f"If {_HOUSEHOLD} {escape(facts.people)} are alike in what is in the data, such as "
+            f"relatives, the attacker’s accuracy about them together is "
+            f"{at_most_percent(found.right)}.")
 
 
 def left(facts: PublicFacts, odometer: Odometer | None) -> str:
@@ -256,6 +275,26 @@ def _up(value: float) -> str:
     return _epsilon(math.ceil(value / step - 1e-6) * step)
 
 
+NEIGHBOURS = {
+    "person": "data of the same people, of whom the data of one differ",
+    "row": "files of equally many rows, of which one differs",
+    "observation": "data of the same people, in which one observation differs"}  # by card["unit"]
+
+
+def choices(looked: bool, changed: Sequence[str] | None) -> str:
+    """Say what of a release its holder may have chosen after looking at the file."""
+    before = ("The holder may have looked at the file before stating how it is read and which "
+              "facts hold." if looked else "The holder states that nobody had looked at the file "
+              "before the reading and the facts were frozen.")
+    if changed is None:
+        after = "They were not frozen, so later changes are not recorded."
+    elif changed:
+        after = f"Changed after looking: {', '.join(changed)}."
+    else:
+        after = "None was changed after they were frozen."
+    return f"{before} {after}"
+
+
 LIMITS = """
 * **A release is not a preview.** Its noise comes from the operating system through OpenDP’s exact
   samplers, on a lattice of powers of two. There is no seed, so nobody can draw it again.
@@ -272,8 +311,12 @@ LIMITS = """
 * **Together they cost less than their sum.** The ρ’s of zero-concentrated privacy add, too, and
   prove a smaller ε. Each release may be chosen after seeing the others, so orders and δ of that
   proof are fixed beforehand: δ is the square of the first total δ. The sum alone is binding.
-* **Not covered:** who is in the data, how many people and observations there are, what is true of
-  people in general, and how long the computation took.
+* **Choices after looking.** What you state, change or publish after you looked at the file can say
+  something about it, and no noise covers that. Facts and reading are frozen before the file is
+  compared with them; the card names every fact that was changed afterwards.
+* **Not covered:** how many people and observations there are, which file or public group they are
+  in, what is true of people in general, how the data were collected, choices after looking, and how
+  long the computation took. What each one’s data say, and who of two it is, is covered.
 * **OpenDP** marks the constructors used here “contrib”: not all of their proofs are reviewed.
 """
 
@@ -572,6 +615,7 @@ def relied_on(shares: Shares) -> str:
     """
     other = shares.sites - shares.honest
     return (f"Only sums over all {shares.sites} sites can be read. Everybody is protected from the "
-            f"centre together with up to {other} {'site' if other == 1 else 'sites'}, and no "
-            f"longer if {other + 1} sites work together with it or leave out their noise. If a "
+            f"centre together with up to {other} {'site' if other == 1 else 'sites'}, as long as "
+            f"{shares.honest} keep to the protocol and each site checked its partners’ keys once. "
+            f"It ends if {other + 1} sites work together with it or leave out their noise. If a "
             "site drops out, nothing is released.")

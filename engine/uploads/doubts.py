@@ -3,7 +3,7 @@
 Everything here is computed from private times, counts and values. Nothing of it may be shown to
 anybody but the holder of the file, stand in anything published, or change what is released. Each
 finding is one sentence with shares of observations or curves; no time, value or id of the file is
-in it.
+in it, and no number that could be stated instead: what is stated comes from outside the file.
 """
 
 from __future__ import annotations
@@ -33,6 +33,7 @@ _FINE = 2001
 _FEW_TIMES = 20  # fewer different times of all curves do not tell all basis functions apart
 _OFTEN = 5  # observations at each time, on average: too many for times of each curve’s own
 _FAR_OFF = "the curve can be far off"
+_PLAN = "The plan of the study says what to state"
 _BEYOND_BAND = "the curve can be farther off than its band says"
 _STATED = {(TimeLaw.INDEPENDENT, False): "stated as even",
            (TimeLaw.INDEPENDENT, True): "stated as spread by a density",
@@ -72,9 +73,8 @@ def _of_times(times: Array, counts: NDArray[np.int64], facts: PublicFacts) -> It
     design, distinct = facts.design, len(np.unique(times))
     is_few = design.law is not TimeLaw.COMMON and distinct < min(_FEW_TIMES, len(times) / _OFTEN)
     if is_few:
-        yield (f"{_STATED[design.law, bool(design.density)]}, but only {distinct} different times "
-               f"occur: {_FAR_OFF}. If the study planned them for everybody, state them as common "
-               "times")
+        yield (f"{_STATED[design.law, bool(design.density)]}, but few different times occur: "
+               f"{_FAR_OFF}. {_PLAN}")
     yield from _ends(times, facts)
     if not is_few and (check := _CHECKS.get(design.law)) is not None:
         yield from check(times, counts, design)
@@ -91,7 +91,7 @@ def _of_counts(counts: NDArray[np.int64], facts: PublicFacts) -> Iterator[str]:
                "be too narrow")
     if many > _FEW:
         yield (f"{_percent(many)} of the curves have more than twice the {stated} observations "
-               "stated: a larger number would use them better")
+               "stated: the result will be less accurate than it could be")
 
 
 def _ends(times: Array, facts: PublicFacts) -> Iterator[str]:
@@ -101,13 +101,12 @@ def _ends(times: Array, facts: PublicFacts) -> Iterator[str]:
         return
     # shares of the observations that the design puts there, (N,); of an unknown one of even times
     even = _through_distribution(times, design) if design.law is TimeLaw.INDEPENDENT else times
-    for where, empty, missing in (("first", times.min(), even.min()),
-                                  ("last", 1 - times.max(), 1 - even.max())):
+    for where, empty, missing in (("beginning", times.min(), even.min()),
+                                  ("end", 1 - times.max(), 1 - even.max())):
         if empty > UNCOVERED_END and len(times) * missing > _SURE_OF_END:
-            yield (f"nobody was observed in the {where} {_percent(float(empty))} of the stated "
-                   f"range of {uncapital(facts.time_name) or 'times'}: curve and band mean nothing "
-                   "there, and can be wrong elsewhere. A range that fits the plan of the study is "
-                   "better")
+            yield (f"nobody was observed near the {where} of the stated range of "
+                   f"{uncapital(facts.time_name) or 'times'}: curve and band mean nothing there, "
+                   f"and can be wrong elsewhere. {_PLAN}")
 
 
 def _common(times: Array, counts: NDArray[np.int64], design: Design) -> Iterator[str]:
@@ -152,8 +151,7 @@ def _independent(times: Array, counts: NDArray[np.int64], design: Design) -> Ite
     even = _through_distribution(times, design)
     distinct = len(np.unique(times))
     if distinct < len(times) / _OFTEN and distinct <= max(200, 2 * int(counts.max())):
-        yield (f"only {distinct} different times occur in {len(times):,} observations: common "
-               "times, if they were planned so, would be more accurate")
+        yield f"few different times occur, as if they were planned for everybody. {_PLAN}"
         return
     yield from _uneven(even, design)
     yield from _within(even, counts)

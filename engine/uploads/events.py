@@ -689,7 +689,7 @@ class UploadEvents(UploadedData[EventData]):
                                                        int((group == 1).sum())):
             raise InputError("The sizes of the groups are stated as public, and these are others.",
                              field="group_sizes",
-                             hint="State them as they are, or leave them private.")
+                             hint="State those of the protocol, or leave them private.")
 
     def contents(self) -> Iterable[bytes]:
         """All people together, whom one call sorts; a million hashes would take seconds."""

@@ -184,7 +184,7 @@ TEMPERATURES = Example(temperatures, {
 OUTCOMES = Example(outcomes, {
     "time_name": "Time since start", "time_unit": "days", "time_high": "1825", **_PATIENTS,
     "origin": "Simulated example"},
-    {"upload_event_codes_status": ["death", "relapse"]})
+    {"upload_ask_columns.status.words": ["“death” is an event", "“relapse” is an event"]})
 
 CONCENTRATIONS = Example(concentrations, {
     "time_name": "Concentration", "time_unit": "mg/L", "time_low": "0", "time_high": "8",
@@ -193,7 +193,7 @@ CONCENTRATIONS = Example(concentrations, {
 SCORES = Example(scores, {
     "time_name": "Score", "time_low": "0", "time_high": "1", **_PATIENTS,
     "origin": "Simulated example"},
-    {"upload_event_codes_label": ["yes"]})
+    {"upload_ask_columns.status.words": ["“yes” is the label"]})
 
 _RANGES = {"age": ("30", "75", "years"), "weight": ("20", "140", "kg"), "steps": ("0", "30000", ""),
            "pressure": ("70", "180", "mmHg")}

@@ -182,7 +182,7 @@ def check_records(features: Array, responses: Array | None, facts: PublicFacts) 
             raise InputError(
                 f"{n_others:,} of {len(responses):,} responses are neither {facts.value_low:g} nor "
                 f"{facts.value_high:g}, which are stated to be the two classes.", field="value_low",
-                hint="State both classes as the bounds of the response, or that it is a number.")
+                hint="State the two classes of the codebook, or that the response is a number.")
 
 
 def check_numbers(numbers: Array, facts: PublicFacts) -> None:
@@ -289,10 +289,10 @@ def _refuse_shares(numbers: Array, stated: _Range) -> None:
     if (known_unit(stated.unit) == "%" and stated.high > _MOST_OF_A_SHARE and len(known)
             and np.abs(known).max() <= 1 and (known != np.floor(known)).any()):
         raise InputError(
-            f"All numbers of {stated.name} lie between −1 and 1, and the stated range is "
-            f"{stated.low:g} to {stated.high:g} %: they seem to be shares.", field=stated.field,
-            hint="State a range such as 0 to 1 without a unit, or write percent in the file. If "
-            "they are below 1 %, state a range that is not so wide.")
+            f"The numbers of {stated.name} look like shares, and the stated range is "
+            f"{stated.low:g} to {stated.high:g} %.", field=stated.field,
+            hint="State the range in the unit of the file, or write percent in the file. If they "
+            "are small percentages, state a narrower range.")
 
 
 def _refuse_codes(numbers: Array, stated: _Range, advice: str = _AS_NUMBERS) -> None:

@@ -98,7 +98,8 @@ def _people(lines: Lines, reading: Reading) -> People:
     """Read the cells of all lines, and refuse the file if one is outside the reading."""
     faults = _Faults(lines)
     ids, person = _ids(lines, reading, faults)
-    columns = {role: faults.noted(_values(lines, column, reading), column)
+    columns = {role: faults.noted(_values(lines, column, reading) if role in CODED else
+                                  _numbers_of(_values(lines, column, reading), column), column)
                for role, column in _spanning(reading).items() if reading.frame.people == "rows"}
     times, wide = _wide(lines, reading, faults)
     listed = [faults.noted(_numbers_of(_values(lines, column, reading), column), column)

@@ -313,7 +313,8 @@ def _check_roles(reading: Reading) -> None:
     for role, column in reading.columns.items():
         if role in CODED and column.kind is not Kind.WORD:
             raise _wrong(role, f"A {role} is of the kind word: “words” give its texts a meaning.")
-        if role not in CODED and column.kind is Kind.WORD:
+        is_class = role == "value" and bool(reading.features)  # that records are predicted to have
+        if role not in CODED and column.kind is Kind.WORD and not is_class:
             raise _wrong(role, f"The {role} is no word.")
         if column.other is Other.LEFT_OUT and role != "group":
             raise _wrong("other", f"Nobody is left out for a {role}: how many people there are is "
@@ -322,7 +323,8 @@ def _check_roles(reading: Reading) -> None:
             raise _wrong("other", "Only a status is censored.")
     if "site" in reading.columns and reading.columns["site"].other:
         raise _wrong("other", "Every site is stated: “words” name them all.")
-    for column in (*reading.covariates, *reading.features):
+    numbers = [column for role, column in reading.columns.items() if role not in CODED]
+    for column in (*numbers, *reading.covariates, *reading.features):
         if column.kind is Kind.WORD and not all(isinstance(meaning, int | float)
                                                 for meaning in column.words.values()):
             raise _wrong("words", f"The words of “{shortened(column.name)}” stand for numbers.")

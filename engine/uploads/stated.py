@@ -1,10 +1,56 @@
-"""Sentences on what the holder of data stated: design, sizes, spread, and who is trusted."""
+"""Sentences on what the holder stated: reading, design, sizes, spread, and who is trusted."""
 
 from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
 
 from engine.core.lists import counted
 from engine.core.types import PublicFacts, PublicGroup, Sizes
 from engine.uploads.design import StatedDesign, StatedLaw
+
+AFTER_LOOKING = (
+    "**Choices after looking:** what you state or change because of these lines can say something "
+    "about the file, and no noise covers that. The guarantee card says that you may have looked.")
+
+
+def reading(plain: Mapping[str, Any]) -> str:
+    """Say how a file was read, from the reading on a guarantee card."""
+    columns = plain["columns"]
+    several = [f"{role.removesuffix('s')} {_column(each)}" for role in ("covariates", "features")
+               for each in columns.get(role, ())]
+    single = [f"{role} {_column(each)}" for role, each in columns.items()
+              if isinstance(each, Mapping) and role != "values"]
+    wide = columns.get("values")
+    numbers = [] if wide is None else [
+        f"{len(wide['at'])} columns of values at stated times" if "at" in wide else
+        "a column of values for each person"]
+    missing = ", ".join(f"“{text}”" for text in plain["missing"] if text)
+    return "; ".join((
+        _person(plain["person"]), *single, *several, *numbers,
+        f"decimal {'comma' if plain['decimal'] == ',' else 'point'}",
+        f"missing: {f'empty cells, {missing}' if missing else 'empty cells'}",
+        f"several rows of a person: {plain['several']}"))
+
+
+def _person(stated: Mapping[str, Any]) -> str:
+    """Say whose a line is."""
+    if "column" in stated:
+        of = f" of {stated['list']}" if stated.get("list") else ""
+        return f"people by “{stated['column']}”{of}, compared as {stated.get('form', 'text')}"
+    return ("every line is another person" if stated.get("rows") else
+            "every file is another person" if stated.get("file") else
+            "every column is another person")
+
+
+def _column(stated: Mapping[str, Any]) -> str:
+    """Say which column it is and how its cells are read."""
+    name = stated["name"]
+    names = " and ".join(f"“{each}”" for each in ([name] if isinstance(name, str) else name))
+    rest = [stated["kind"], *(stated[part] for part in ("unit", "order", "from") if part in stated)]
+    words = [f"“{text}” is {meaning}" for text, meaning in stated.get("words", {}).items()]
+    other = [f"other texts are {stated['other']}"] if "other" in stated else []
+    return f"{names} ({', '.join([*rest, *words, *other])})"
 
 
 def design(facts: PublicFacts) -> str:

@@ -335,7 +335,7 @@ def switches(table: Table, browser: Browser, url: str) -> None:
 
 
 def upload(table: Table, browser: Browser, url: str, folder: Path) -> None:
-    """Five megabytes of curves: until they are read, and from *Show* until they are plotted."""
+    """Five megabytes of curves: until their first look, and from *Show* until they are plotted."""
     content = files.csv(files.growth_frame(11_000, 25))
     (folder / "curves.csv").write_bytes(content)
     with visit(browser, url) as page:
@@ -345,7 +345,10 @@ def upload(table: Table, browser: Browser, url: str, folder: Path) -> None:
         chooser.wait_for(state="attached")
         page.evaluate(BEGINS, "change")
         chooser.set_input_files(folder / "curves.csv")
-        read = page.evaluate(STANDS, [DRAWN, "11\u202f000 curves"]) / 1000
+        read = page.evaluate(STANDS, [DRAWN, "11,000 children"]) / 1000
+        at_rest(page)
+        page.get_by_role("button", name="State public bounds").click()
+        page.get_by_role("button", name="Confirm").click()
         page.locator(".st-key-upload_value_low").wait_for()
         at_rest(page)
         for key, text in (("value_name", "Height"), ("value_unit", "cm"), ("time_name", "Age"),

@@ -2,10 +2,8 @@
 
 import re
 from dataclasses import replace
-from types import SimpleNamespace
 
 import pytest
-import streamlit as st
 
 from engine.core.errors import InputError
 from engine.uploads.curves import Upload, read_curves
@@ -16,6 +14,7 @@ from pages.shared.state import links, run, settings
 from tests import files
 from tests.heavy import few
 from tests.pages.opening import open_page, visit
+from tests.pages.own_file import confirm, dropped, ran
 
 pytestmark = pytest.mark.usefixtures("few_data_sets")
 
@@ -77,11 +76,13 @@ def test_other_pages_that_know_the_curves_are_plain(script):
 @pytest.mark.parametrize("word", few(EVIL))
 def test_the_panel_shows_names_of_columns_and_words_as_they_are(monkeypatch, word):
     frame = files.growth_frame().assign(**{word: 1.0, f"{word} site": "a"})
-    result = SimpleNamespace(file_id="1", name="a.csv", getvalue=lambda: files.csv(frame))
-    monkeypatch.setattr(st, "file_uploader", lambda *_, **__: result)
-    at = open_page(upload_open=True, upload_value_name=word, upload_value_unit=word,
-                   upload_time_name=word, upload_person=word, upload_covariates=[word])
+    at = dropped(monkeypatch, frame)
     assert not active(at)
+    at.multiselect(key="upload_role_covariates").set_value([word])
+    confirm(ran(at))
+    for name in ("value_name", "value_unit", "time_name", "person"):
+        at.text_input(key=f"upload_{name}").set_value(word)
+    assert not active(ran(at))
 
 
 @pytest.mark.parametrize("word", few(EVIL, 3))

@@ -27,7 +27,9 @@ async def brings(visitor: Visitor, name: str, content: bytes) -> None:
 
 
 async def states(visitor: Visitor, origin: str = "a law", **words: str) -> None:
-    """State the facts and show the curves."""
+    """Confirm how the file is read, state the facts and show the curves."""
+    await visitor.press("state_bounds")
+    await visitor.press("confirm_reading")
     for name, value in FACTS.items():
         await visitor.run(**{f"upload_{name}": f"{value:g}"})
     for name, word in words.items():

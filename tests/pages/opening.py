@@ -4,10 +4,11 @@ from pathlib import Path
 
 from streamlit.testing.v1 import AppTest
 
-from engine.uploads.curves import Upload, read_curves
+from engine.core.tasks import DataType
+from engine.uploads.curves import Upload
 from engine.uploads.facts import declare
-from engine.uploads.layout import suggest_layout
-from engine.uploads.tables import read_table
+from engine.uploads.looking import observations_of
+from engine.uploads.proposal import propose
 from pages.shared import places
 from tests import files
 from tests.waiting import PATIENCE
@@ -36,19 +37,6 @@ def keys(at):
     return {button.key for button in at.button}
 
 
-ONE_CENTRE, EACH_SITE = "One trusted centre holds all of it", "Each site adds its own noise"
-
-
-def trust(at, who=ONE_CENTRE):
-    """Answer who is trusted with the data, where the form for one's own file asks."""
-    for radio in at.radio:
-        if str(radio.key).startswith("upload_trust") and radio.value is None:
-            radio.set_value(who)
-            at.run()
-            assert not at.exception
-    return at
-
-
 def visit(page, token="", **state):
     """A page at an address of any edition; a fold of one that went into Lab is a detail there."""
     folds = ".".join(name.removeprefix("fold_") for name in state if name.startswith("fold_"))
@@ -57,8 +45,16 @@ def visit(page, token="", **state):
     return open_page(token, page, **state)
 
 
+def upload_of(frame, declared, data=DataType.CURVES, groups=(), **columns):
+    """Curves of a data frame or a text, by the reading that it proposes with these columns."""
+    content = frame.encode() if isinstance(frame, str) else files.csv(frame)
+    stated = {"columns": columns, "groups": list(groups)}
+    reading = propose(content, data=data, stated=stated).reading
+    return Upload(curves=observations_of(content, reading, data), declared=declared,
+                  reading=reading, groups=groups)
+
+
 def own_curves():
-    table = read_table(files.csv(files.growth_frame(80, 8)))
-    return Upload(curves=read_curves(table, suggest_layout(table)), declared=declare(
+    return upload_of(files.growth_frame(80, 8), declare(
         60, 210, 2, 18, "growth chart", person="child", people="children", value_unit="cm",
         **files.EVEN))

@@ -37,10 +37,8 @@ from engine.topics.regression.answer import Network, regression_answer
 from engine.topics.sites.site_table import PRESETS
 from engine.topics.sparse.answer import sparse_answer
 from engine.topics.summaries.answer import summaries_answer
-from engine.uploads.curves import read_curves
-from engine.uploads.layout import suggest_layout
 from engine.uploads.own_file import OwnFile
-from engine.uploads.tables import read_table
+from engine.uploads.proposal import propose
 from pages.shared import components
 from pages.shared.frame import code_fold
 from pages.shared.state import settings
@@ -328,8 +326,7 @@ def test_a_notebook_is_valid_without_outputs_and_with_cells_that_are_named():
 def test_code_for_ones_own_file_reads_it_by_name_and_holds_none_of_its_values(look, tmp_path):
     frame = files.growth_frame(80, 8)
     (tmp_path / "my heights.csv").write_bytes(files.csv(frame))
-    table = read_table(files.csv(frame))
-    result = OwnFile("my heights.csv", "utf-8", None, suggest_layout(table))
+    result = OwnFile("my heights.csv", own_curves().reading)
     (python,), _, strip, _ = look("explore", upload=own_curves(), show_upload=True, upload_how=result)
     assert all(str(value) not in python for value in frame["height"].unique() if value not in
                (60, 210)) and "c000" not in python
@@ -342,18 +339,17 @@ def test_code_for_ones_own_file_reads_it_by_name_and_holds_none_of_its_values(lo
 def test_without_the_file_there_is_no_code_and_nothing_fails():
     at = open_page("open-code", upload=own_curves(), show_upload=True, fold_explore_code=True)
     assert not at.code and not at.error
-    assert any("no code without the file" in word.value for word in at.markdown)
+    assert any("no code of a first look" in word.value for word in at.markdown)
 
 
 def test_a_file_with_quotes_in_its_name_is_no_code():
     name = '"); import os; ("'
-    layout = suggest_layout(read_table(files.csv()))
-    result = OwnFile(name, "utf-8", None, layout)
+    result = OwnFile(name, own_curves().reading)
     code = code_for.code_for(ask(mean_answer, own_curves(), DEFAULT.mechanism, Budget(1.0, 1e-4),
                                  1), result)
     assert f"FILE = {json.dumps(name)}" in code.python
     compile(code.python, "code", "exec")
-    assert code.command == "" and read_curves(read_table(files.csv()), layout).n_curves == 12
+    assert code.command == ""
 
 
 def test_rows_and_groups_are_written_by_what_differs():
@@ -367,16 +363,15 @@ def own_of(kind, folder):
     """A source of one's own of some kind and how its file, put into the folder, was read."""
     if kind == "rows":
         content, source = files.csv(row_frame(400)), own_rows(SPARSE, NAMES, row_frame(400))
-        layout = dataclasses.replace(suggest_layout(read_table(content), data=DataType.RECORDS), covariates=tuple(NAMES),
-                                     server="site")
+        reading = propose(content, data=DataType.RECORDS, stated={
+            "features": NAMES, "columns": {"id": None, "value": "y", "server": "site"}}).reading
+        source = dataclasses.replace(source, reading=reading)
     elif kind == "readings":
         content, source = files.csv(reading_frame(3000)), own_readings()
-        layout = suggest_layout(read_table(content), {"server": "site"}, data=DataType.READINGS)
     else:
         content, source = files.csv(files.growth_frame(80, 8)), own_curves()
-        layout = suggest_layout(read_table(content))
     (folder / "own.csv").write_bytes(content)
-    return source, OwnFile("own.csv", "utf-8", None, layout)
+    return source, OwnFile("own.csv", source.reading)
 
 
 BUDGET = Budget(2.0, 1e-4)
@@ -404,10 +399,10 @@ def test_a_file_of_ones_own_is_read_again_as_it_was_on_the_page(kind, tmp_path, 
     assert code.command == "" and "own.csv" in code.python
 
 
-def test_sites_of_ones_own_are_named_and_sized_by_the_file_alone(tmp_path, monkeypatch):
+def test_sites_of_ones_own_are_sized_by_the_file_alone(tmp_path, monkeypatch):
     source, own = own_of("readings", tmp_path)
     code = code_for.code_for(OWN["readings"](source), own)
-    assert "North" not in code.python and "South" not in code.python
+    assert "1000" not in code.python and "2000" not in code.python
     monkeypatch.chdir(tmp_path)
     made = {}
     exec(code.run, made)

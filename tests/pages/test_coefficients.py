@@ -13,13 +13,10 @@ from engine.sources.coefficient_curves import CoefficientCurves
 from engine.sources.sparse_curves import SparseCurves
 from engine.topics.coefficients import words as coefficient_words
 from engine.topics.coefficients.answer import coefficients_answer, cost_of_covariates
-from engine.uploads.curves import Upload, read_curves
 from engine.uploads.facts import StatedCovariate, declare
-from engine.uploads.layout import suggest_layout
-from engine.uploads.tables import read_table
 from pages.shared.state import links, settings
 from tests import files
-from tests.pages.opening import open_page, visit
+from tests.pages.opening import open_page, upload_of, visit
 from tests.pages.reading import words
 
 
@@ -153,11 +150,10 @@ def own(n=1500, **stated):
     frame = files.growth_frame(n, 6)
     number = frame["child"].str[1:].astype(int)
     frame = frame.assign(dose=number % 5, twice=2 * (number % 5), always=3)
-    table = read_table(files.csv(frame))
-    curves = read_curves(table, suggest_layout(table, {"covariates": ["dose", "twice", "always"]}))
-    return Upload(curves=curves, declared=declare(
+    return upload_of(frame, declare(
         60, 210, 2, 18, "growth chart", person="child", people="children", **files.EVEN,
-        covariates=[StatedCovariate(name, *ends) for name, ends in stated.items()]))
+        covariates=[StatedCovariate(name, *ends) for name, ends in stated.items()]),
+        covariates=["dose", "twice", "always"])
 
 
 @pytest.mark.slow

@@ -9,10 +9,7 @@ import pytest
 from engine.language import numbers
 from engine.language.grammar import escape
 from engine.topics.mean.answer import EPSILON_STEPS
-from engine.uploads.curves import Upload, read_curves
 from engine.uploads.facts import declare
-from engine.uploads.layout import suggest_layout
-from engine.uploads.tables import read_table
 from pages.parts.compare import pins as pin_cards
 from pages.shared import places
 from pages.shared.state import links, pins, run, settings
@@ -20,7 +17,7 @@ from pages.shared.state.lab_tasks import ESTIMANDS
 from pages.shared.state.pins import Pin
 from tests import files
 from tests.heavy import few
-from tests.pages.opening import open_page, visit
+from tests.pages.opening import open_page, upload_of, visit
 
 PINNED = (Pin("A", "explore", ""), Pin("B", "explore", "m-frl~epsilon-2"))
 
@@ -47,9 +44,8 @@ def strip(at):
 
 
 def upload():
-    table = read_table(files.csv(files.growth_frame(80, 8)))
-    return Upload(curves=read_curves(table, suggest_layout(table)),
-                  declared=declare(60, 210, 2, 18, "growth chart", **files.EVEN))
+    return upload_of(files.growth_frame(80, 8), declare(60, 210, 2, 18, "growth chart",
+                                                        **files.EVEN))
 
 
 @pytest.fixture(scope="module")

@@ -1,14 +1,13 @@
 """Publish: survival and other counts from a file, or of public patients, to one release with its files."""
 
-from types import SimpleNamespace
 
 import pytest
-import streamlit as st
 
 from engine.release import files as release_files
 from tests.heavy import few
 from tests.pages.opening import visit
-from tests.pages.test_upload_events import TRIAL, choose, ran, said, state
+from tests.pages.own_file import bring, choose, confirm, ran, said
+from tests.pages.test_upload_events import TRIAL, events, one_centre, state
 
 
 @pytest.fixture(autouse=True)
@@ -50,13 +49,10 @@ def publish(at):
 
 
 def test_a_file_of_ones_own_goes_through_the_wizard_to_a_release(monkeypatch):
-    result = SimpleNamespace(file_id="trial", name="a.csv", getvalue=TRIAL.encode)
-    monkeypatch.setattr(st, "file_uploader", lambda *_, **__: result)
-    at = choose(visit("publish", "publish-survival"), event_time="days", event_status="end", who="patient",
-                event_group="arm")
-    at.multiselect(key="upload_event_codes_end").set_value(["death"])
-    at.multiselect(key="upload_event_groups_arm").set_value(["A", "B"])
-    state(ran(at), time_high=900)
+    bring(monkeypatch, TRIAL)
+    at = choose(one_centre(events(visit("publish", "publish-survival"), "death")), group="arm")
+    at.multiselect(key="upload_ask_columns.group.words").set_value(["A", "B"])
+    state(confirm(ran(at)), time_high=900)
     at.button(key="wizard_next").click()
     ran(at)
     assert not at.error

@@ -16,15 +16,12 @@ from engine.release import ledger, published
 from engine.release.data_content import content_of
 from engine.release.files import archive, numbers_csv
 from engine.sources import sources
-from engine.uploads.curves import Upload, read_curves
 from engine.uploads.facts import declare
-from engine.uploads.layout import suggest_layout
-from engine.uploads.tables import read_table
 from pages.shared import components
 from pages.shared.server import visitors
 from pages.shared.state import settings
 from tests import files
-from tests.pages.opening import open_page, visit
+from tests.pages.opening import open_page, upload_of, visit
 from tests.pages.reading import words
 
 REAL = "c-sea_temperature"
@@ -417,9 +414,7 @@ def test_an_edited_ledger_publishes_nothing_and_says_what_to_do():
 
 
 def own_curves(rows):
-    table = read_table(("id,time,value\n" + rows).encode())
-    curves = read_curves(table, suggest_layout(table))
-    return Upload(curves=curves, declared=declare(
+    return upload_of(f"id,time,value\n{rows}", declare(
         0.0, 100.0, 0.0, 5.0, "a manual", person="child", people="children", **files.EVEN))
 
 
@@ -450,10 +445,9 @@ def grouped_curves():
     """400 girls, 570 boys and 30 children in neither group."""
     rows = "".join(f"{k},{t},{20 + k % 9 + t},{'girls' if k < 400 else 'boys' if k < 970 else ''}\n"
                    for k in range(1000) for t in (1, 3, 4))
-    table = read_table(("id,time,value,sex\n" + rows).encode())
-    curves = read_curves(table, suggest_layout(table, {"group": "sex"}))
-    return Upload(curves=curves, groups=("girls", "boys"), declared=declare(
-        0.0, 100.0, 0.0, 5.0, "a manual", person="child", people="children", **files.EVEN))
+    return upload_of(f"id,time,value,sex\n{rows}", declare(
+        0.0, 100.0, 0.0, 5.0, "a manual", person="child", people="children", **files.EVEN),
+        groups=("girls", "boys"), group="sex")
 
 
 def test_public_groups_of_a_file_are_published_each_on_its_own_and_compared():

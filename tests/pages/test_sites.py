@@ -7,14 +7,11 @@ import pytest
 from engine.topics.sites import words as site_words
 from engine.topics.sites.answer import federation
 from engine.topics.sites.site_table import PRESETS, SiteRow
-from engine.uploads.curves import Upload, read_curves
 from engine.uploads.facts import declare
-from engine.uploads.layout import suggest_layout
-from engine.uploads.tables import read_table
 from pages.shared.state import links, settings, site_table
 from tests import files
 from tests.heavy import few
-from tests.pages.opening import own_curves, visit
+from tests.pages.opening import own_curves, upload_of, visit
 from tests.pages.reading import words
 from tests.pages.test_explore import METHODS, first_of_each
 
@@ -38,11 +35,9 @@ def with_sites():
     """A file with a column for the site, whose names must not leave the session."""
     frame = files.growth_frame(120, 8)
     frame["site"] = [f"Clinic {int(child[1:]) % 3}" for child in frame["child"]]
-    table = read_table(files.csv(frame))
-    curves = read_curves(table, suggest_layout(table, {"server": "site"}))
-    return Upload(curves=curves, declared=declare(
+    return upload_of(frame, declare(
         60, 210, 2, 18, "growth chart", person="child", people="children", value_unit="cm",
-        **files.EVEN))
+        **files.EVEN), server="site")
 
 
 def test_the_page_answers_on_arrival_with_the_engines_numbers():

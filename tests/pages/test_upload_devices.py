@@ -1,13 +1,10 @@
-"""Exports of devices in the upload dialog: each is recognised, and its days are one record of a person."""
-
-from types import SimpleNamespace
+"""Exports of devices in the upload dialog: each is recognised, and a file is one person."""
 
 import pytest
-import streamlit as st
 
 from tests.heavy import few
 from tests.pages.opening import visit
-from tests.pages.reading import words
+from tests.pages.own_file import bring, dropped, said
 from tests.unit.test_device_exports import (
     CLARITY,
     GGIR_2,
@@ -19,25 +16,17 @@ from tests.unit.test_device_exports import (
 )
 
 
-def panel(monkeypatch, content, name):
-    result = SimpleNamespace(file_id="1", name=name, getvalue=lambda: content)
-    monkeypatch.setattr(st, "file_uploader", lambda *_, **__: result)
-    return visit("explore", upload_open=True)
-
-
 @pytest.mark.parametrize(("text", "name"), few([
-    (CLARITY, "Dexcom Clarity"), (LIBREVIEW, "LibreView"), (NIGHTSCOUT, "Nightscout"), (GGIR_2, "GGIR part 2"),
-    (GGIR_5, "GGIR part 5"), (GREEN_BUTTON, "Green Button")]))
-def test_the_dialog_says_which_export_it_is_and_never_takes_a_day_for_a_person(monkeypatch, text, name):
-    at = panel(monkeypatch, archive(**{"ada.csv": text, "bo.csv": text}), "exports.zip")
-    assert not at.exception
-    assert not [error.value for error in at.error]
-    assert f"{name} export, recognised by its header" in words(at)
-    assert "averaged" in words(at)
-    assert "row is protected" not in words(at)
+    (CLARITY, "Dexcom Clarity"), (LIBREVIEW, "LibreView"), (NIGHTSCOUT, "Nightscout"),
+    (GGIR_2, "GGIR part 2"), (GGIR_5, "GGIR part 5"), (GREEN_BUTTON, "Green Button")]))
+def test_the_dialog_reads_an_export_and_never_takes_a_day_for_a_person(monkeypatch, text, name):
+    at = dropped(monkeypatch, archive(**{"ada.csv": text, "bo.csv": text}), name="exports.zip")
+    assert f"{name} export" in said(at) and "is one person" in said(at)
+    assert not at.button(key="confirm_reading").disabled
+    assert "10 people are the fewest for a picture; this file has 2" in said(at) or not at.error
 
 
 def test_the_dialog_refuses_a_bomb_and_stays_open(monkeypatch):
-    at = panel(monkeypatch, archive(**{"a.csv": "0" * 5_000_000}), "a.zip")
-    assert not at.exception
-    assert "times what it takes" in at.error[0].value
+    bring(monkeypatch, archive(**{"a.csv": "0" * 5_000_000}), "a.zip")
+    at = visit("explore", upload_open=True)
+    assert "times what it takes" in said(at) and at.session_state["upload_open"]

@@ -1,30 +1,41 @@
-"""Use my curves: what is asked, what is said before anything is wrong, and of whom."""
+"""Use my data: a first look without a question, then a reading that its holder confirms."""
 
+import json
 import re
-from types import SimpleNamespace
 
 import pandas as pd
 import pytest
 import streamlit as st
 
-from engine.running.bounded import Ended
-from engine.uploads import reading
+from engine.core.types import Budget
+from engine.mechanisms import mechanisms
+from engine.release import ledger
+from engine.release.ledger import Ledger
+from engine.release.published import publish
 from engine.uploads.bounds_library import public_bounds
+from engine.uploads.reading_of_files import Reading
 from pages.shared import components
-from pages.shared.uploads import columns, tables
+from pages.shared.uploads import files as own_files
 from tests import files
-from tests.pages.opening import EACH_SITE, trust, visit
+from tests.pages.opening import visit
+from tests.pages.own_file import (
+    answer,
+    bring,
+    choose,
+    confirm,
+    dropped,
+    question,
+    ran,
+    said,
+    show,
+    state,
+    table,
+)
 from tests.pages.reading import words
 
-
-@pytest.fixture
-def panel(monkeypatch):
-    """Open the panel on Explore with a file in it: ``panel(frame)``."""
-    def panel(frame):
-        result = SimpleNamespace(file_id="1", name="curves.csv", getvalue=lambda: files.csv(frame))
-        monkeypatch.setattr(st, "file_uploader", lambda *_, **__: result)
-        return visit("explore", upload_open=True)
-    return panel
+GROWTH = files.growth_frame(30, 5)
+TRUST = "columns.site"
+ONE_CENTRE, EACH_SITE = "One trusted centre", "adds its own noise"
 
 
 def visits(people=30, each=2):
@@ -33,64 +44,297 @@ def visits(people=30, each=2):
     return pd.DataFrame(rows, columns=["id", "x_1", "x_2", "x_3", "x_4"])
 
 
-def stated(at, low=0, high=300, first=1, last=4):
-    """The public bounds, in their part of the form."""
-    trust(at)
-    for name, number in (("value_low", low), ("value_high", high), ("time_low", first),
-                         ("time_high", last)):
-        at.text_input(key=f"upload_{name}").set_value(str(number))
-    at.selectbox(key="upload_law").set_value("even")
-    at.text_input(key="upload_observations").set_value("4")
-    at.text_input(key="upload_origin").set_value("manual")
-    return at.run()
+def with_hospitals():
+    return GROWTH.assign(hospital=GROWTH.child.str[-1].astype(int) % 3)
 
 
-def test_several_rows_of_a_person_are_averaged_so_that_the_person_is_protected(panel):
-    at = panel(visits())
-    assert at.selectbox(key="upload_several").value == "average"
-    assert "**30 curves · 4 observations each**" in words(at)
-    assert not any("One row is protected" in box.value for box in at.warning)
+def dated(order):
+    """Dates that fit day/month, month/day or both."""
+    def cell(k, a):
+        day, month = 1 + k % 12, 1 + a
+        return f"{day:02d}/{month:02d}/2024" if order != "mdy" else f"{month:02d}/{day:02d}/2024"
+
+    return pd.DataFrame([(f"p{k}", cell(k, a), 100.0 + k % 7 + a) for k in range(40)
+                         for a in range(6)], columns=["id", "date", "value"])
 
 
-@pytest.fixture
-def asked(monkeypatch):
-    """What the panel had computed, with its bounds."""
-    asked, usual = [], tables.computed
+def published(monkeypatch, frame):
+    """*Publish* with a file."""
+    bring(monkeypatch, frame)
+    return visit("publish")
+
+
+# -- the first look --------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(("frame", "sentence"), [
+    (GROWTH, "Range 90 to 180 and 2 to 18 come from this file"),
+    (files.days_frame(60), "0 to 23 and the grid of 1 come from this file"),
+    (dated("both"), "come from this file"),
+    (files.melted(files.days_frame(20)), "the grid of 1 come from this file")],
+    ids=["long", "wide", "dates of either order", "long grid"])
+def test_a_file_is_on_screen_without_a_question_and_marked_as_not_private(monkeypatch, frame, sentence):
+    bring(monkeypatch, frame)
+    at = visit("explore", upload_open=True)
+    assert not at.error and not at.session_state["upload_open"]
+    assert "Not private: for your eyes" in said(at) and sentence in said(at)
+    assert at.title[0].value.startswith("A first look at the mean curve of")
+    source = at.session_state["upload"]
+    assert source.facts.is_proposed and source.reading is None
+    assert not at.query_params.get("s")
+
+
+@pytest.mark.parametrize(("frame", "words_said"), [
+    (files.growth_frame(7, 5), "10 people are the fewest for a picture; this file has 7"),
+    (GROWTH.assign(height=3), "One value fills nine tenths of “height” or more"),
+    (GROWTH.assign(age=3), "All times are the same"),
+    (b"child;age;height\n1;2;x\n", "hold")])
+def test_where_there_is_no_picture_the_dialog_says_why_and_stays(monkeypatch, frame, words_said):
+    bring(monkeypatch, frame)
+    at = visit("explore", upload_open=True)
+    assert words_said in said(at) and at.session_state["upload_open"]
+    assert "upload" not in at.session_state and "Simulated" not in said(at)
+
+
+def test_a_first_look_stays_on_pages_for_looking_and_gives_no_code(monkeypatch):
+    bring(monkeypatch, GROWTH)
+    at = visit("explore", "open-code", upload_open=True)
+    assert "There is no code of a first look" in said(at) and not at.code
+    at.switch_page("../decide.py")
+    assert "of 30 children" not in said(ran(at)) and not at.error
+    at.switch_page("../publish.py")
+    ran(at)
+    assert "1 Data" in [header.value for header in at.header]
+    assert at.button(key="wizard_next").disabled
+    assert table(at)[0][0] == "child"  # the file is there, and its reading is to be confirmed
+
+
+# -- how a file is read ----------------------------------------------------------------------------
+
+
+LONG = [("child", "person", "id"), ("age", "time", "number"), ("height", "value", "number")]
+
+
+@pytest.mark.parametrize(("frame", "rows", "people"), [
+    (GROWTH, LONG, "30 different “child”: one id is one person"),
+    (GROWTH.rename(columns={"child": "Patient ID"}), [("Patient ID", "person", "id"), *LONG[1:]],
+     "30 different “Patient ID”"),
+    (files.days_frame(20).rename(columns={"id": "patient"}),
+     [("patient", "person", "id"), ("0 … 23", "values", "number")], "20 different “patient”"),
+    (pd.DataFrame({"age": [2, 6, 10], **{f"p{k}": [86, 115, 138 + k] for k in range(12)}}),
+     [("age", "time", "number"), ("all other columns", "values", "number")],
+     "12 columns beside the first: each column is one person")],
+    ids=["long", "another name", "wide", "transposed"])
+def test_the_screen_says_how_each_column_is_read_and_who_one_person_is(monkeypatch, frame, rows, people):
+    at = dropped(monkeypatch, frame)
+    assert [row[:3] for row in table(at)] == rows and people in said(at)
+    assert not at.button(key="confirm_reading").disabled and not at.error
+
+
+def test_examples_are_invented_and_read_as_the_reading_says(monkeypatch):
+    at = answer(dropped(monkeypatch, dated("both")), "columns.time.order", "Month first")
+    example = next(row[3] for row in table(at) if row[1] == "time")
+    assert example.startswith("03/04/2024 → 4 March 2024")
+
+
+@pytest.mark.parametrize(("frame", "field", "option"), [
+    (dated("both"), "columns.time.order", "Day first"),
+    (GROWTH.rename(columns={"child": "sex"}).assign(sex=lambda t: t.sex.str[-1]), "person", "Each “sex”"),
+    (GROWTH.drop(columns="child"), "person", "Every line"),
+    (with_hospitals(), TRUST, ONE_CENTRE)],
+    ids=["order of dates", "people by a left column", "people not named", "who is trusted"])
+def test_what_only_the_holder_knows_is_asked_and_nothing_is_confirmed_before(monkeypatch, frame, field, option):
+    at = dropped(monkeypatch, frame)
+    assert question(at, field).value is None and at.button(key="confirm_reading").disabled
+    assert "question is open above" in said(at) and "Only you see this" in said(at)
+    answer(at, field, option)
+    assert not at.button(key="confirm_reading").disabled
+
+
+def lines(header, *rows):
+    return "\n".join([header, *rows])
+
+
+HEIGHTS = [(k, a, 90 + 5 * a + k % 7) for k in range(40) for a in (2, 4, 6, 8)]
+STAMPS = [f"2024-03-{day:02d}T{hour:02d}:00" for day in (1, 2, 3) for hour in range(24)]
+PEOPLE = [  # small files that went wrong: who is one person, and what the screen says of it
+    (lines("sex,age,height", *(f"{'fm'[k % 2]},{a},{h}" for k, a, h in HEIGHTS)), "People are not named", None),
+    (lines(",age,height", *(f"{n},{a},{h}" for n, (_, a, h) in enumerate(HEIGHTS))),
+     "it differs in every line, as row numbers do", None),
+    (lines("visit,age,height", *(f"{n % 4},{a},{h}" for n, (_, a, h) in enumerate(HEIGHTS))),
+     "“visit”", None),
+    (lines("class,age,height", *(f"{k % 3},{a},{h}" for k, a, h in HEIGHTS)), "“class”", None),
+    (lines("date,glucose", *(f"{stamp},{5 + n % 9}" for n, stamp in enumerate(STAMPS))),
+     "People are not named in this file", None),
+    (lines("stamp," + ",".join(f"meter{k}" for k in range(12)), *(
+        f"{stamp}," + ",".join(str(1 + (n + k) % 5) for k in range(12))
+        for n, stamp in enumerate(STAMPS))), "12 columns beside the first", 12),
+    (lines("id,age,height", *(f"p{k}{chr(0x200b) * (a % 4 == 0)},{a},{h}" for k, a, h in HEIGHTS)),
+     "40 different “id”", 40)]
+
+
+@pytest.mark.parametrize(("content", "sentence", "people"), PEOPLE, ids=[
+    "sex left over", "unnamed index", "visit", "class label", "one person’s series",
+    "meters as columns", "hidden characters"])
+def test_nobody_is_a_person_by_elimination(monkeypatch, content, sentence, people):
+    bring(monkeypatch, content)
+    at = visit("publish")
+    asked = [radio for radio in at.radio if "ask_person" in radio.key]
+    assert sentence in said(at) and bool(asked) == (people is None) and not at.error
+    if people is None:
+        assert asked[0].value is None and at.button(key="confirm_reading").disabled
+    else:
+        assert f"{people} curves" in said(confirm(at))
+
+
+CELLS = [  # small files that went wrong: how a cell is read
+    (lines("id,date,value", *(f"p{k},{1 + k % 12:02d}/{1 + a:02d}/2024,{h}" for k, a, h in HEIGHTS)),
+     "columns.time.order"),
+    (lines("id,stamp,value", *(f"p{k},2024-03-0{1 + a}T10:00:00{('+01:00', 'Z')[k % 2]},{h}"
+                               for k, a, h in HEIGHTS)), "columns.time.offset")]
+
+
+@pytest.mark.parametrize(("content", "field"), CELLS, ids=["order of dates", "offsets"])
+def test_how_dates_and_offsets_are_meant_is_asked_and_never_told_by_a_majority(monkeypatch, content, field):
+    bring(monkeypatch, content)
+    at = visit("publish")
+    assert question(at, field) and not at.error
+    assert (question(at, field).value is None) == field.endswith("order")
+
+
+def test_columns_whose_names_say_nothing_are_chosen_by_hand(monkeypatch):
+    frame = pd.DataFrame([(f"q{k}", a, 2 * a + k) for k in range(20) for a in range(5)],
+                         columns=["aa", "bb", "cc"])
+    at = dropped(monkeypatch, frame)
+    assert at.button(key="confirm_reading").disabled
+    choose(at, time="bb", value="cc")
+    answer(at, "person", "Each “aa”")
+    confirm(at)
+    assert not at.error and "20 curves · 5 observations each" in words(at)
+
+
+def test_a_column_is_changed_and_its_kind_proposed_anew(monkeypatch):
+    at = dropped(monkeypatch, GROWTH.assign(date=[f"2024-01-{1 + k % 28:02d}" for k in range(len(GROWTH))]))
+    choose(at, time="date")
+    assert next(row[:2] for row in table(at) if row[1] == "time") == ("date", "time")
+    assert "date" in next(row[2] for row in table(at) if row[1] == "time")
+    assert not at.error
+
+
+@pytest.mark.parametrize(("mark", "counted"), [
+    ("c001,x,y\n", "1 with an unreadable cell"), ("c001,5\n", "1 with another number of cells")])
+def test_the_confirmed_reading_alone_reads_the_bytes_and_refuses_with_counts(monkeypatch, mark, counted):
+    """A saved reading meets a file of next year: it reads it in the same way, or says what is wrong."""
+    at = confirm(published(monkeypatch, GROWTH))
+    reading = at.session_state["upload_draft"].reading
+    bring(monkeypatch, files.csv(GROWTH) + mark.encode())
+    ran(at)
+    at.session_state["upload_brought"] = reading
+    confirm(ran(at))
+    assert counted in said(at) and "Nothing was read" in said(at)
+    assert "Correct those lines in the file, or change above" in said(at)
+    assert "upload_draft" not in at.session_state and table(at)
+
+
+def test_a_reading_is_saved_and_brought_again_for_another_file(monkeypatch):
+    at = answer(published(monkeypatch, dated("both")), "columns.time.order", "Month first")
+    confirm(at)
+    saved = json.loads(json.dumps(at.session_state["upload_draft"].reading.to_plain()))
+    later = dated("both").assign(value=lambda t: t["value"] + 1)
+    bring(monkeypatch, later)
+    ran(at)
+    at.session_state["upload_brought"] = Reading.of(saved)
+    confirm(ran(at))
+    assert not at.error and at.session_state["upload_draft"].reading == Reading.of(saved)
+
+
+def test_several_curves_of_a_person_are_averaged_so_that_the_person_is_protected(monkeypatch):
+    at = confirm(dropped(monkeypatch, visits()))
+    assert "30 curves · 4 observations each" in words(at)
+
+
+def test_a_file_is_read_once_for_each_choice_and_within_bounds(monkeypatch):
+    asked, usual = [], own_files.computed
 
     def computed(key, reader, *arguments, bounds):
-        asked.append((reader.__name__, bounds))
+        asked.append((getattr(reader, "func", reader).__name__, bounds.seconds))
         return usual(key, reader, *arguments, bounds=bounds)
 
-    monkeypatch.setattr(tables, "computed", computed)
-    return asked
+    monkeypatch.setattr(own_files, "computed", computed)
+    at = ran(dropped(monkeypatch, GROWTH))
+    assert sorted(asked) == [("first_look", 5), ("propose", 5)]
+    confirm(at)
+    assert asked[2:] == [("observations_of", 5)]
 
 
-def test_curves_are_made_of_a_file_once_for_each_choice_and_within_bounds(panel, asked):
-    at = panel(visits()).run()
-    assert asked == [("read_table", reading.BOUNDS), ("read_curves", reading.OF_COLUMNS)]
-    at.selectbox(key="upload_several").set_value("keep").run()
-    assert asked[2:] == [("read_curves", reading.OF_COLUMNS)]
-    stated(at).button(key="upload_show").click().run()
-    assert len(asked) == 3 and at.session_state["upload"].curves.n_curves == 60
-    assert "upload_held" not in at.session_state  # the bytes of the file
+def test_a_file_that_takes_too_much_is_refused_in_a_sentence(monkeypatch):
+    def computed(*_, **__):
+        raise own_files.Ended("memory")
+
+    monkeypatch.setattr(own_files, "computed", computed)
+    bring(monkeypatch, GROWTH)
+    at = visit("explore", upload_open=True)
+    assert "This file needs more than 5 seconds" in said(at) and "memory to be read" in said(at)
 
 
-def test_columns_that_take_too_much_are_refused_in_a_sentence(panel, asked, monkeypatch):
-    def read_curves(*_):
-        raise Ended("memory")
-
-    monkeypatch.setattr(columns, "read_curves", read_curves)
-    at = panel(visits())
-    assert "This file needs more than 5 seconds or 600 MB of memory to be read." in at.error[0].value
-    assert not at.exception
+# -- public bounds ---------------------------------------------------------------------------------
 
 
-def test_where_one_row_is_protected_nothing_claims_that_it_is_one_person(panel):
-    at = panel(visits())
-    at.selectbox(key="upload_several").set_value("keep").run()
-    assert any("One row is protected, not one person" in box.value for box in at.warning)
-    stated(at).button(key="upload_show").click().run()
-    assert not at.exception
+def confirmed(monkeypatch, frame=GROWTH):
+    return confirm(dropped(monkeypatch, frame))
+
+
+def test_bounds_are_asked_for_once_the_reading_is_confirmed_and_never_filled_from_the_file(monkeypatch):
+    at = dropped(monkeypatch, GROWTH)
+    assert not at.text_input
+    confirm(at)
+    assert at.text_input(key="upload_value_low").value == ""
+    first = "State the lowest and highest possible value"
+    assert not at.error and any(first in box.value for box in at.info)
+    at.text_input(key="upload_value_high").set_value("200")
+    assert any(first in box.value for box in ran(at).error)
+
+
+def test_the_file_says_nothing_to_facts_before_they_are_frozen(monkeypatch):
+    """Fewer than half of the stated observations: no doubt, and no refusal, before the button."""
+    at = state(confirmed(monkeypatch), first=2, last=18, observations=40)
+    assert not at.warning and "as stated" not in said(at)
+    show(at)
+    assert any("fewer than half of the 40 observations" in box.value for box in at.warning)
+
+
+def test_a_fact_that_is_changed_after_the_file_has_answered_is_named_and_stands_on_the_card(
+        monkeypatch, tmp_path):
+    monkeypatch.setenv(ledger.VARIABLE, str(tmp_path / "ledger.sqlite3"))
+    at = show(state(confirmed(monkeypatch, files.growth_frame(300, 5)), first=2, last=18,
+                    observations=40))
+    at.session_state["upload_open"] = True
+    ran(at)
+    assert any("fewer than half" in box.value for box in at.warning)
+    assert "changed after looking" not in said(at)
+    at.text_input(key="upload_observations").set_value("5")
+    assert "The card will say that *observations per person* was changed after looking." in said(ran(at))
+    show(at)
+    frozen = at.session_state["upload_frozen"]
+    assert frozen.changed == ("observations_per_curve",) and frozen.looked
+    release = publish(at.session_state["upload"], mechanisms.build("adaptive_mean", {}),
+                      Budget(1.0, 1e-4), Ledger(), "growth",
+                      declaration=frozen.declaration())
+    assert release.card["changed_after_looking"] == ["observations_per_curve"]
+
+
+def test_a_file_that_refutes_what_is_stated_is_not_shown(monkeypatch):
+    at = show(state(confirmed(monkeypatch), low=200, high=300, first=2, last=18))
+    assert "outside the stated range" in said(at) and at.session_state["upload_open"]
+    assert at.session_state["upload"].facts.is_proposed  # the first look is on screen still
+    at.text_input(key="upload_value_low").set_value("50")
+    show(ran(at))
+    assert not at.error and not at.session_state["upload"].facts.is_proposed
+
+
+def test_where_every_line_is_protected_nothing_claims_that_it_is_one_person(monkeypatch):
+    at = answer(dropped(monkeypatch, files.wide_frame(20)), "person", "Every line")
+    show(state(confirm(at), low=-5, high=5, first=0, last=1))
     facts = at.session_state["upload"].facts
     assert (facts.person, facts.people) == ("row", "rows")
     assert re.fullmatch(r"The mean .*curve of \d+ rows, released with differential privacy",
@@ -98,108 +342,40 @@ def test_where_one_row_is_protected_nothing_claims_that_it_is_one_person(panel):
 
 
 @pytest.mark.slow
-def test_public_groups_of_a_file_are_stated_and_compared_on_explore(panel):
+def test_public_groups_of_a_file_are_stated_and_compared_on_explore(monkeypatch):
     frame = files.growth_frame(80, 4).assign(arm=lambda rows: [
         f"arm {sum(map(ord, str(person))) % 2}" for person in rows.iloc[:, 0]])
-    at = panel(frame)
-    at.selectbox(key="upload_group").set_value("arm").run()
-    assert "Choose two or more groups" in " ".join(each.value for each in (*at.error, *at.info))
-    assert at.multiselect(key="upload_groups_arm").value == []  # a stated fact, never taken from the file
-    at.button(key="upload_groups_arm_all").click().run()
-    assert at.multiselect(key="upload_groups_arm").value == ["arm 0", "arm 1"]
-    stated(at, 60, 220, 2, 18)
-    at.button(key="upload_show").click().run()
+    at = choose(dropped(monkeypatch, frame), group="arm")
+    asked = at.multiselect(key="upload_ask_columns.group.words")
+    assert asked.value == [] and at.button(key="confirm_reading").disabled
+    at.button(key="all_of_upload_ask_columns.group.words").click()
+    assert ran(at).multiselect(key="upload_ask_columns.group.words").value == ["arm 0", "arm 1"]
+    show(state(confirm(at), 60, 220, 2, 18))
     at = visit("explore", "shape-groups~epsilon-3~open-shape",
                upload=at.session_state["upload"], show_upload=True)
     assert "Arm 0 and arm 1" in words(at) and "released apart" in words(at)
 
 
-def test_columns_whose_names_say_nothing_are_chosen_by_hand(panel):
-    frame = pd.DataFrame([(k, a, 2 * a + k) for k in range(20) for a in range(5)],
-                         columns=["aa", "bb", "cc"])
-    at = panel(frame)
-    assert "no column says" in at.info[0].value and not at.error  # a question, and nothing wrong
-    for role, column in (("id", "aa"), ("time", "bb"), ("value", "cc")):
-        at.selectbox(key=f"upload_role_{role}_open").set_value(column)
-    at.run()
-    assert not at.error and "**20 curves · 5 observations each**" in words(at)
-
-
-def test_what_comes_first_is_said_before_anything_is_wrong(panel):
-    at = panel(files.growth_frame(30, 5))
-    first = "State the lowest and highest possible value"
-    assert not at.error and any(first in box.value for box in at.info)
-    at.text_input(key="upload_value_high").set_value("200").run()
-    assert any(first in box.value for box in at.error)
-
-
-def test_the_columns_of_a_second_file_are_found_anew(panel, monkeypatch):
-    at = panel(files.growth_frame(30, 5))
-    assert not at.radio  # no column is left that could name sites
-    with_site = files.growth_frame(30, 5).assign(site="North")
-    second = SimpleNamespace(file_id="2", name="more.csv", getvalue=lambda: files.csv(with_site))
-    monkeypatch.setattr(st, "file_uploader", lambda *_, **__: second)
-    at.run()
-    assert at.radio(key="upload_trust_1").value is None
-    at.radio(key="upload_trust_1").set_value("Each site adds its own noise").run()
-    assert at.selectbox(key="upload_sites_1").value == "site"
-    assert "**30 curves · 5 to 7 observations each**" in words(at)
-
-
-def test_an_encoding_that_was_chosen_stays_chosen(monkeypatch):
-    content = files.csv(files.growth_frame(30, 5)).replace(b"child", "élève".encode("latin-1"))
-    result = SimpleNamespace(file_id="1", name="curves.csv", getvalue=lambda: content)
-    monkeypatch.setattr(st, "file_uploader", lambda *_, **__: result)
-    at = visit("explore", upload_open=True)
-    at.selectbox(key="upload_encoding").set_value("latin-1").run()
-    assert not at.error and "**30 curves · 5 to 7 observations each**" in words(at)
-    stated(at, first=2, last=18)
-    assert not at.error and at.selectbox(key="upload_encoding").value == "latin-1"
-
-
-def test_who_is_one_person_can_be_said_of_a_file_with_one_row_per_curve(panel):
-    at = panel(visits().rename(columns={"id": "code"}).assign(group="a"))
-    assert "**60 curves · 4 observations each**" in words(at)
-    at.selectbox(key="upload_role_id").set_value("code").run()
-    assert "**30 curves · 4 observations each**" in words(at)
-
-
-TRUST = "upload_trust"
-
-
-def with_hospitals():
-    frame = files.growth_frame(30, 5)
-    return frame.assign(hospital=frame.child.str[-1].astype(int) % 3)
-
-
-def test_a_column_of_sites_is_offered_and_nothing_is_shown_before_it_is_said_who_is_trusted(panel):
-    at = panel(with_hospitals())
-    assert at.radio(key=TRUST).value is None and not at.error
-    assert any("State who is trusted with the data" in box.value for box in at.info)
-    assert at.button(key="upload_show").disabled
-    at.radio(key=TRUST).set_value("One trusted centre holds all of it").run()
-    stated(at, first=2, last=18).button(key="upload_show").click().run()
-    assert not at.exception
+def test_one_centre_and_each_site_are_what_is_stated_of_a_column_of_sites(monkeypatch):
+    at = answer(dropped(monkeypatch, with_hospitals()), TRUST, ONE_CENTRE)
+    show(state(confirm(at), first=2, last=18))
     kept = at.session_state["upload"]
     assert kept.sizes.n_servers == 1 and kept.curves.server_names == ()
-    who = at.switch_page("../decide.py").run().selectbox(key="w_noise")
-    assert who.value == "centre"
+    assert at.switch_page("../decide.py").run().selectbox(key="w_noise").value == "centre"
 
 
-def test_sites_that_add_their_own_noise_are_those_of_the_column(panel, monkeypatch):
+def test_sites_that_add_their_own_noise_are_those_of_the_column(monkeypatch):
     strips = []
     monkeypatch.setattr(components, "strip", lambda chips, *_, **__: strips.append(chips))
-    at = panel(with_hospitals())
-    at.radio(key=TRUST).set_value(EACH_SITE).run()
-    assert at.selectbox(key="upload_sites").value == "hospital"
-    stated(at, first=2, last=18).button(key="upload_show").click().run()
-    assert not at.exception and at.session_state["upload"].sizes.n_servers == 3
+    at = answer(dropped(monkeypatch, with_hospitals()), TRUST, EACH_SITE)
+    show(state(confirm(at), first=2, last=18))
+    assert at.session_state["upload"].sizes.n_servers == 3
     assert "3 sites, own noise" in [chip.text for chip in strips[-1]]
     assert at.switch_page("../decide.py").run().selectbox(key="w_noise").value == "sites"
 
 
-def test_the_design_must_be_stated_and_header_times_be_confirmed(panel):
-    at = panel(visits(30, 1))
+def test_the_design_must_be_stated_and_header_times_be_confirmed(monkeypatch):
+    at = confirm(answer(dropped(monkeypatch, visits(30, 1)), "person", "Each “id”"))
     for name, number in (("value_low", 0), ("value_high", 300), ("time_low", 1), ("time_high", 4)):
         at.text_input(key=f"upload_{name}").set_value(str(number))
     at.text_input(key="upload_origin").set_value("manual").run()
@@ -208,98 +384,76 @@ def test_the_design_must_be_stated_and_header_times_be_confirmed(panel):
     assert any("State the times at which everybody" in box.value for box in at.error)
     at.checkbox(key="upload_header_public").check().run()
     assert not at.error
-    at.button(key="upload_show").click().run()
-    facts = at.session_state["upload"].facts
+    facts = show(at).session_state["upload"].facts
     assert facts.design.times == (0, 1 / 3, 2 / 3, 1) and facts.observations_per_curve == 4
     assert not facts.symmetric
 
 
 @pytest.mark.slow
-def test_common_times_of_a_long_file_are_typed_in_and_a_bad_list_keeps_the_form_whole(panel):
-    at = stated(panel(files.growth_frame(30, 5)), first=2, last=18)
+def test_common_times_of_a_long_file_are_typed_in_and_a_bad_list_keeps_the_form_whole(monkeypatch):
+    at = state(confirmed(monkeypatch), first=2, last=18)
     at.selectbox(key="upload_law").set_value("common").run()
     at.text_input(key="upload_times").set_value("2, six").run()
     assert any("must be finite numbers" in box.value for box in at.error)
     assert at.text_input(key="upload_origin").value == "manual"
     at.text_input(key="upload_times").set_value("2 to 18 by 4").run()
-    assert not at.error
-    assert any("does not look as stated" in box.value for box in at.warning)
+    assert not at.error and not at.warning
     at.selectbox(key="upload_symmetric").set_value(True)
-    at.run().button(key="upload_show").click().run()
-    facts = at.session_state["upload"].facts
+    facts = show(at).session_state["upload"].facts
+    assert any("does not look as stated" in box.value or "About your file" in box.value
+               for box in at.warning)
     assert facts.design.times == (0, 0.25, 0.5, 0.75, 1) and facts.symmetric
 
 
-def test_a_site_is_offered_where_the_other_columns_have_to_be_chosen_by_hand_as_well(panel):
-    at = panel(with_hospitals().rename(columns={"child": "aa", "age": "bb", "height": "cc"}))
-    for role, column in (("id", "aa"), ("time", "bb"), ("value", "cc")):
-        at.selectbox(key=f"upload_role_{role}_open").set_value(column)
-    assert at.run().radio(key=TRUST).value is None
+# -- what stays ------------------------------------------------------------------------------------
 
 
-def test_nothing_is_lost_when_the_dialog_is_opened_again(panel):
-    at = panel(with_hospitals())
-    at.radio(key=TRUST).set_value(EACH_SITE).run()
-    stated(at, first=2, last=18).button(key="upload_show").click().run()
+def test_nothing_is_lost_when_the_dialog_is_opened_again(monkeypatch):
+    at = answer(dropped(monkeypatch, with_hospitals()), TRUST, EACH_SITE)
+    show(state(confirm(at), first=2, last=18))
     at.session_state["upload_open"] = True
-    at.run()
-    assert "**30 curves · 5 to 7 observations each**" in words(at) and not at.error
+    ran(at)
+    assert "30 curves · 5 to 7 observations each" in words(at) and not at.error
     assert at.text_input(key="upload_value_high").value == "300"
-    assert at.text_input(key="upload_origin").value == "manual"
     assert at.selectbox(key="upload_law").value == "even"
-    assert at.radio(key=TRUST).value == EACH_SITE
+    at.button(key="change_reading").click()
+    assert EACH_SITE in question(ran(at), TRUST).value
 
 
-def test_what_was_stated_in_the_dialog_of_a_page_is_there_in_publish(panel):
-    at = stated(panel(files.growth_frame(30, 5)), first=2, last=18)
+def test_the_questions_of_a_second_file_are_asked_anew(monkeypatch):
+    at = confirmed(monkeypatch)
+    bring(monkeypatch, with_hospitals())
+    ran(at)
+    at.session_state["upload_open"] = True
+    ran(at)
+    assert question(at, TRUST).value is None and not at.text_input
+
+
+def test_what_was_stated_in_the_dialog_of_a_page_is_there_in_publish(monkeypatch):
+    at = state(confirmed(monkeypatch), first=2, last=18)
     at.switch_page("../publish.py").run()
     assert not at.exception and "1 Data" in [header.value for header in at.header]
     assert at.text_input(key="upload_value_high").value == "300"
-    assert at.text_input(key="upload_origin").value == "manual"
     assert at.selectbox(key="upload_law").value == "even"
 
 
-def test_whoever_shows_a_file_on_another_page_is_asked_nothing_twice_in_publish(panel, monkeypatch):
-    at = stated(panel(files.growth_frame(30, 5)), first=2, last=18)
-    at.button(key="upload_show").click().run()
+def test_whoever_states_a_file_on_another_page_is_asked_nothing_twice_in_publish(monkeypatch):
+    at = show(state(confirmed(monkeypatch), first=2, last=18))
     at.switch_page("../publish.py").run()
     assert not at.exception and "2 Preview on simulated data" in [header.value for header in at.header]
-    assert "curves.csv" in words(at) and "Value 0 to 300" in words(at)
-    monkeypatch.setattr(st, "file_uploader", lambda *_, **__: None)  # the bytes are gone
+    assert "own.csv" in words(at) and "Value 0 to 300" in words(at)
+    monkeypatch.setattr(st, "file_uploader", lambda *_, **__: None)
     at.button(key="change_step_1").click().run()
-    assert at.text_input(key="upload_value_high").value == "300" and "curves.csv" in words(at)
+    assert at.text_input(key="upload_value_high").value == "300" and "own.csv" in words(at)
 
 
-def test_the_library_fills_bounds_with_their_source_and_leaves_them_free(panel):
-    at = panel(files.growth_frame(30, 5))
+def test_the_library_fills_bounds_with_their_source_and_leaves_them_free(monkeypatch):
+    at = confirmed(monkeypatch)
     at.selectbox(key="upload_library").set_value("height").run()
     height = public_bounds()["height"]
     assert at.text_input(key="upload_value_high").value == f"{height.value_high:g}"
     assert at.text_input(key="upload_origin").value == height.source
     at.text_input(key="upload_value_high").set_value("230")
     at.text_input(key="upload_observations").set_value("5").run()
-    at.button(key="upload_show").click().run()
-    facts = at.session_state["upload"].facts
+    facts = show(at).session_state["upload"].facts
     assert (facts.value_high, facts.origin, facts.person) == (230, height.source, "child")
-
-
-def test_dates_that_can_be_read_in_two_ways_are_asked_for_under_the_file(panel):
-    frame = pd.DataFrame([(f"p{k}", f"{1 + k % 5}/{1 + a}/2024", 1.0 * k + a)
-                          for k in range(20) for a in range(5)], columns=["id", "time", "value"])
-    at = panel(frame)
-    assert any("can be read in two ways" in box.value for box in at.info) and not at.error
-    assert not at.text_input  # bounds are asked for once the file can be read
-    at.selectbox(key="upload_dates").set_value(True).run()
-    at.text_input(key="upload_since").set_value("2024-01-01").run()
-    assert "day/month/year: dates read as days since 2024-01-01" in words(at).replace("\\", "")
-    assert not at.error
-    at.selectbox(key="upload_beginning_time").set_value("from_first").run()
-    at.selectbox(key="upload_unit_from_first_time_").set_value("weeks").run()
-    assert "weeks since each person’s first observation" in words(at) and not at.error
-
-
-def test_people_in_columns_are_recognised_and_the_other_reading_can_be_chosen(panel):
-    frame = pd.DataFrame({"age": [2, 6, 10], "p1": [86, 115, 138], "p2": [84, 112, 135]})
-    at = panel(frame)
-    assert at.selectbox(key="upload_kind").value == "transposed"
-    assert "**2 curves · 3 observations each**" in words(at)

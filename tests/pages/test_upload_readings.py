@@ -1,9 +1,7 @@
 """Use my readings: one of each person, from the file to the protected curve beside its limits."""
 
-from types import SimpleNamespace
 
 import pytest
-import streamlit as st
 
 from engine.core.tasks import DataType
 from engine.mechanisms.wavelet_global import WaveletGlobal
@@ -11,25 +9,22 @@ from engine.privacy.failure import usual_delta
 from engine.topics.regression import answer as regression_topic
 from engine.topics.regression import words as regression_words
 from engine.topics.regression.answer import Network
-from engine.uploads.curves import Upload, read_curves
 from engine.uploads.facts import declare
-from engine.uploads.layout import suggest_layout
-from engine.uploads.tables import read_table
 from pages.shared.server import visitors
 from pages.shared.state import links, run
-from tests import files
 from tests.heavy import few
-from tests.pages.opening import EACH_SITE, own_curves, trust, visit
+from tests.pages.opening import own_curves, upload_of, visit
+from tests.pages.own_file import answer, choose, confirm, dropped, question, ran, said, show
 from tests.pages.reading import words
 from tests.unit.test_upload_readings import STATED, frame
 
 FACTS = {"value_low": 35, "value_high": 39, "time_low": 0, "time_high": 24}
 
 
-def own(n=3000, **stated):
-    table = read_table(files.csv(frame(n)))
-    curves = read_curves(table, suggest_layout(table, {"server": "site"}, data=DataType.READINGS))
-    return Upload(curves=curves, declared=declare(**{**STATED, "periodic": True, **stated}))
+def own(n=3000, rows=None, **stated):
+    return upload_of(frame(n) if rows is None else rows,
+                     declare(**{**STATED, "periodic": True, **stated}), DataType.READINGS,
+                     id=None, server="site")
 
 
 def shown(upload=None, token="", **state):
@@ -40,26 +35,17 @@ def shown(upload=None, token="", **state):
 @pytest.fixture
 def panel(monkeypatch):
     """Open the panel with a file in it: ``panel(frame)``."""
-    def panel(rows):
-        result = SimpleNamespace(file_id=str(id(rows)), name="a.csv", getvalue=lambda: files.csv(rows))
-        monkeypatch.setattr(st, "file_uploader", lambda *_, **__: result)
-        return visit("regression", upload_open=True)
-    return panel
+    return lambda rows: dropped(monkeypatch, rows, "regression")
 
 
-def ran(at):
-    at.run()
-    assert not at.exception
-    return at
-
-
-def every_row_is_another_person(at):
-    at.selectbox(key="upload_who").set_value("every row is another person")
-    return ran(at)
+def every_line_is_another_person(at):
+    answer(at, "person", "Every line")
+    if "site" in said(at):
+        answer(at, "columns.site", "adds its own noise")
+    return confirm(at)
 
 
 def state(at, **facts):
-    trust(at, EACH_SITE)
     for name, number in {**FACTS, **facts}.items():
         at.text_input(key=f"upload_{name}").set_value(str(number))
     at.selectbox(key="upload_law").set_value("even")
@@ -80,36 +66,29 @@ def the_same(upload, epsilons=(1.0, 1.0), method=None):
 # -- the panel --------------------------------------------------------------------------------
 
 
-def test_who_a_row_belongs_to_is_asked_and_nothing_is_chosen_for_the_visitor(panel):
+def test_who_a_line_belongs_to_is_asked_and_nothing_is_chosen_for_the_visitor(panel):
     at = panel(frame())
-    assert at.selectbox(key="upload_who").value is None
-    assert "Say who a row belongs to" in errors(at)
-    every_row_is_another_person(at)
-    state(at, reading_sd=0.5)
+    assert question(at, "person").value is None and at.button(key="confirm_reading").disabled
+    state(every_line_is_another_person(at), reading_sd=0.5)
     assert not at.error and not at.button(key="upload_show").disabled
 
 
 def test_columns_whose_names_say_nothing_are_chosen_by_hand(panel):
     at = panel(frame().drop(columns="site").rename(columns={"hour": "aa", "value": "bb"}))
-    at.selectbox(key="upload_who").set_value("every row is another person")
-    ran(at)
-    assert "no column says" in at.info[0].value and not at.error  # a question, and nothing wrong
-    for role, column in (("time", "aa"), ("value", "bb")):
-        at.selectbox(key=f"upload_role_{role}_open").set_value(column)
-    ran(at)
-    assert not at.error and "**600 people with one observation each**" in words(at)
+    choose(at, time="aa", value="bb")
+    confirm(answer(at, "person", "Every line"))
+    assert not at.error and "600 people with one observation each" in words(at)
 
 
-def test_a_column_of_ids_is_suggested_and_several_readings_are_refused(panel):
+def test_a_column_of_ids_is_proposed_and_several_observations_are_refused(panel):
     at = panel(frame().drop(columns="site").assign(person_id=[f"p{k % 590}" for k in range(600)]))
-    assert at.selectbox(key="upload_who").value == "person_id"
-    assert "10 of 590 people have several observations" in errors(at) and "Explore" in errors(at)
+    assert "590 different “person_id”: one id is one person" in said(at)
+    show(state(confirm(at), reading_sd=0.5))
+    assert "10 of 590 people have several observations" in errors(at)
 
 
 def test_the_spread_is_asked_for_here_and_never_filled_from_the_file(panel):
-    at = panel(frame())
-    every_row_is_another_person(at)
-    state(at)
+    at = state(every_line_is_another_person(panel(frame())))
     assert at.text_input(key="upload_reading_sd").value == ""
     assert "State how far an observation typically lies" in errors(at)
     assert at.button(key="upload_show").disabled
@@ -124,11 +103,7 @@ def test_explore_asks_for_no_spread():
 
 
 def test_readings_are_shown_with_the_ends_that_were_stated(panel):
-    at = panel(frame(3000))
-    every_row_is_another_person(at)
-    state(at, reading_sd=0.5)
-    at.button(key="upload_show").click()
-    ran(at)
+    at = show(state(every_line_is_another_person(panel(frame(3000))), reading_sd=0.5))
     kept = at.session_state["upload_readings"]
     assert kept.facts.reading_sd == 0.5 and "upload" not in at.session_state
     assert at.selectbox(key="w_readings").value == "Your observations"
@@ -180,9 +155,7 @@ def test_one_site_can_protect_more_than_another():
 
 
 def test_many_sites_share_one_budget():
-    table = read_table(files.csv(frame(3000, sites=[f"s{k:02d}" for k in range(20)])))
-    upload = Upload(curves=read_curves(table, suggest_layout(table, {"server": "site"}, data=DataType.READINGS)),
-                    declared=declare(**STATED, periodic=True))
+    upload = own(rows=frame(3000, sites=[f"s{k:02d}" for k in range(20)]))
     at = shown(upload)
     assert "w_own_epsilon_0" not in {field.key for field in at.text_input}
     at.text_input(key="w_own_epsilon_all").set_value("3")

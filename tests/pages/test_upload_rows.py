@@ -1,9 +1,7 @@
 """Use my records: a row each, from the file to coefficients, predictions and densities."""
 
-from types import SimpleNamespace
 
 import pytest
-import streamlit as st
 
 from engine.core.types import Budget
 from engine.topics.sparse import answer as sparse_topic
@@ -11,38 +9,31 @@ from engine.topics.sparse import words as sparse_words
 from engine.topics.summaries import answer as summaries_topic
 from engine.topics.summaries import words as summary_words
 from pages.shared.state import links, run, settings
-from tests import files
 from tests.heavy import few
-from tests.pages.opening import EACH_SITE, trust, visit
+from tests.pages.opening import visit
+from tests.pages.own_file import answer, confirm, dropped, key_of, question, ran, show
 from tests.pages.reading import words
 from tests.unit.test_upload_rows import NAMES, RISK, SPARSE, frame, own
 
-EVERY = "every row is another person"
 DENSITY = "density"
 
 
 @pytest.fixture
 def panel(monkeypatch):
-    """Open the panel with a file in it: ``panel(frame, page, token, who)``."""
-    def panel(rows, page="sparse", token="", who=EVERY):
-        result = SimpleNamespace(file_id=str(id(rows)), name="a.csv", getvalue=lambda: files.csv(rows))
-        monkeypatch.setattr(st, "file_uploader", lambda *_, **__: result)
-        at = visit(page, token, upload_open=True)
-        at.selectbox(key="upload_who").set_value(who)
-        return trust(ran(at), EACH_SITE)
-    return panel
+    """Open the panel with a file in it: ``panel(frame, page, token)``."""
+    return lambda rows, page="sparse", token="": dropped(monkeypatch, rows, page, token)
 
 
-def show(at):
-    """What the form gives, on screen."""
-    at.button(key="upload_show").click()
-    return ran(at)
-
-
-def ran(at):
-    at.run()
-    assert not at.exception
-    return at
+def read(at, features=(), task=SPARSE):
+    """Answer what is asked of the reading, each site with its own noise, and confirm it."""
+    if features:
+        at.multiselect(key=key_of(at, f"rows_features_{task}")).set_value(list(features))
+        ran(at)
+    if "Who is trusted" in " ".join(radio.label for radio in at.radio):
+        answer(at, "columns.site", "adds its own noise")
+    if [radio for radio in at.radio if "ask_person" in radio.key]:
+        answer(at, "person", "Every line")
+    return confirm(at)
 
 
 def errors(at):
@@ -78,6 +69,7 @@ ALL = {"rows_all_low": 0, "rows_all_high": 10, "covariate_y_low": 0, "covariate_
 def test_one_pair_of_bounds_serves_all_features_and_nothing_is_filled_from_the_file(panel):
     at = panel(frame())
     assert at.selectbox(key="rows_response").value == "y"
+    read(at)
     for key in ("rows_all_low", "rows_all_high", "covariate_y_low", "reading_sd"):
         assert at.text_input(key=f"upload_{key}").value == ""
     assert at.selectbox(key="rows_reach").value is None
@@ -99,7 +91,7 @@ def test_one_pair_of_bounds_serves_all_features_and_nothing_is_filled_from_the_f
 
 @pytest.mark.slow
 def test_what_comes_first_is_said_before_anything_is_wrong(panel):
-    at, first = panel(frame()), "State the lowest and highest possible “f0”"
+    at, first = read(panel(frame())), "State the lowest and highest possible “f0”"
     assert not at.error and any(first in box.value for box in at.info)
     at.text_input(key="upload_rows_all_high").set_value("10")
     assert first in errors(ran(at))
@@ -107,7 +99,7 @@ def test_what_comes_first_is_said_before_anything_is_wrong(panel):
 
 @pytest.mark.slow
 def test_features_can_have_bounds_of_their_own(panel):
-    at = panel(frame())
+    at = read(panel(frame()))
     at.multiselect(key="rows_others").set_value(["f3"])
     ran(at)
     state(at, **ALL)
@@ -119,13 +111,11 @@ def test_features_can_have_bounds_of_their_own(panel):
     assert by_name == {**dict.fromkeys(NAMES, (0, 10)), "f3": (-5, 25)}
 
 
-def test_who_a_row_belongs_to_is_asked_and_several_rows_are_refused(panel):
-    assert "Say who a row belongs to" in errors(panel(frame(), who=None))
+def test_who_a_line_belongs_to_is_asked_and_several_lines_are_refused(panel):
+    at = panel(frame())
+    assert question(at, "person").value is None and at.button(key="confirm_reading").disabled
     twice = frame().drop(columns="site").assign(person_id=[f"p{k % 390}" for k in range(400)])
-    at = panel(twice, who="person_id")
-    assert "10 of 390 people have several rows" in errors(at)
-    at = panel(frame(), who=EVERY)
-    assert "somebody with several rows is protected less" in words(at)
+    assert "10 of 390 people have several lines" in errors(read(panel(twice)))
 
 
 @pytest.mark.slow
@@ -133,8 +123,7 @@ def test_a_density_takes_one_column_or_two_and_no_response(panel):
     at = panel(frame(), "summaries", "summary-density")
     assert "rows_response" not in {box.key for box in at.selectbox}
     assert not at.error and any("one or two columns" in info.value for info in at.info)
-    at.multiselect(key="rows_features_density").set_value(["f0"])
-    state(trust(ran(at), EACH_SITE), covariate_f0_low=0, covariate_f0_high=10)
+    state(read(at, ["f0"], DENSITY), covariate_f0_low=0, covariate_f0_high=10)
     show(at)
     kept = at.session_state["upload_rows"]
     assert at.selectbox(key="w_source_density").value == "Your records" and not at.error
@@ -146,12 +135,10 @@ def test_a_density_takes_one_column_or_two_and_no_response(panel):
 def test_a_prediction_asks_for_a_predictor_a_response_and_whether_it_is_a_class(panel):
     table = frame().assign(y=lambda t: (t["y"] > 50).map({True: "yes", False: "no"}),
                            person_id=[f"p{k}" for k in range(400)])
-    at = panel(table, "summaries", f"summary-{RISK}", who="person_id")
+    at = panel(table, "summaries", f"summary-{RISK}")
     assert not at.error and any("one column to predict from" in info.value for info in at.info)
-    assert "person_id" not in at.selectbox(key="rows_response").options
-    at.multiselect(key=f"rows_features_{RISK}").set_value(["f0"])
-    trust(ran(at), EACH_SITE).toggle(key="rows_two_classes").set_value(True)
-    assert "**400 records of 2 numbers**" in words(at)
+    read(at, ["f0"], RISK).toggle(key="rows_two_classes").set_value(True)
+    assert "400 records" in words(at) and not errors(at)
     state(at, covariate_f0_low=0, covariate_f0_high=10, covariate_y_low=0, covariate_y_high=1)
     show(at)
     facts = at.session_state["upload_rows"].facts

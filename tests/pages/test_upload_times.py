@@ -1,24 +1,15 @@
 """The Data form with stamps, units and numbers as people type them: asked, suggested, or stopped."""
 
-from types import SimpleNamespace
-
 import pandas as pd
 import pytest
 import streamlit as st
 
+from engine.release import ledger
 from tests import files
-from tests.pages.opening import visit
+from tests.pages.own_file import answer, choose, confirm, dropped, question, ran, said, show
 from tests.pages.reading import words
 
-
-@pytest.fixture
-def panel(monkeypatch):
-    """Open the panel on Explore with a file in it: ``panel(frame)``."""
-    def panel(frame):
-        result = SimpleNamespace(file_id="1", name="own.csv", getvalue=lambda: files.csv(frame))
-        monkeypatch.setattr(st, "file_uploader", lambda *_, **__: result)
-        return visit("explore", upload_open=True)
-    return panel
+FROM = "columns.time.from"
 
 
 def days(people=12, value="glucose_mg_dl"):
@@ -31,7 +22,7 @@ def days(people=12, value="glucose_mg_dl"):
 def fill(at, **texts):
     for name, text in texts.items():
         at.text_input(key=f"upload_{name}").set_value(text)
-    return at.run()
+    return ran(at)
 
 
 def errors(at):
@@ -43,67 +34,59 @@ def starts_from(at, bounds):
     return fill(at, observations="24")
 
 
-def test_stamps_of_one_day_go_with_the_bounds_of_a_day_at_once(panel):
-    at = starts_from(panel(days()), "glucose_mg")
-    assert at.selectbox(key="upload_beginning_timestamp").value == "of_day"
-    assert "time of day, in hours" in words(at) and not at.error
-    assert not at.button(key="upload_show").disabled
+def test_stamps_of_one_day_go_with_the_bounds_of_a_day_at_once(monkeypatch):
+    at = dropped(monkeypatch, days())
+    assert question(at, FROM).value == "The time of day, in hours"
+    show(starts_from(confirm(at), "glucose_mg"))
+    assert not at.error and not at.session_state["upload"].facts.is_proposed
 
 
-def test_times_in_years_stop_at_a_range_in_hours_and_choosing_again_mends_it(panel):
-    at = panel(days())
-    at.selectbox(key="upload_beginning_timestamp").set_value("calendar").run()
-    starts_from(at, "glucose_mg")
+def test_times_in_years_stop_at_a_range_in_hours_and_reading_them_again_mends_it(
+        monkeypatch, tmp_path):
+    monkeypatch.setenv(ledger.VARIABLE, str(tmp_path / "ledger.sqlite3"))
+    at = confirm(answer(dropped(monkeypatch, days()), FROM, "calendar"))
+    show(starts_from(at, "glucose_mg"))
     assert "Times are read in years, and the stated range is in hours" in errors(at)
-    assert at.button(key="upload_show").disabled and at.session_state["upload_draft"].declared is None
-    fill(at, time_unit="")
-    assert "outside the stated range of time of day" in errors(at)
-    assert at.button(key="upload_show").disabled
-    at.selectbox(key="upload_beginning_timestamp").set_value("of_day").run()
-    assert not at.error and not at.button(key="upload_show").disabled
+    at.button(key="change_reading").click()
+    confirm(answer(ran(at), FROM, "time of day"))
+    show(at)
+    assert not at.error and not at.session_state["upload"].facts.is_proposed
+    assert at.session_state["upload_frozen"].changed == ("reading.columns.time.from",)
 
 
-def test_values_that_mostly_lie_outside_their_bounds_stop_the_form(panel):
-    at = starts_from(panel(days(value="level")), "glucose")  # in mmol/L
-    assert "Of nearly all people most observations lie outside the stated range of glucose" in errors(at)
-    assert at.button(key="upload_show").disabled
+def test_days_may_be_counted_from_a_public_day(monkeypatch):
+    at = dropped(monkeypatch, days())
+    at.text_input(key="upload_since").set_value("2024-03-01")
+    confirm(ran(at))
+    assert at.session_state["upload_draft"].observations.times.min() == pytest.approx(10)
 
 
-def test_the_unit_that_is_stated_is_that_in_which_times_are_read(panel):
-    frame = pd.DataFrame([(f"r{k}", f"{minute // 60}:{minute % 60:02d}:00", 100.0 + k)
-                          for k in range(12) for minute in range(0, 211, 30)],
-                         columns=["runner", "elapsed", "bpm"])
-    at = panel(frame)
-    assert at.selectbox(key="upload_beginning_elapsed").value == "elapsed"
-    assert "elapsed times read as hours" in words(at)
-    fill(at, time_unit="min", value_low="40", value_high="250", time_low="0", time_high="210",
-         origin="a plan", observations="8")
-    assert "elapsed times read as minutes" in words(at) and not at.error
-    assert at.session_state["upload_draft"].observations.times.max() == 210
-    at.selectbox(key="upload_unit_elapsed_elapsed_minutes").set_value("hours").run()
-    assert "Times are read in hours, and the stated range is in min" in errors(at)
+def test_values_that_mostly_lie_outside_their_bounds_stop_the_form(monkeypatch):
+    at = show(starts_from(confirm(dropped(monkeypatch, days(value="level"))), "glucose"))  # in mmol/L
+    assert "most observations lie outside the stated range of glucose" in errors(at)
+    assert at.session_state["upload_open"]
 
 
 @pytest.mark.parametrize(("name", "bounds", "unit"), [
     ("KWH/hh (per half hour)", "power", "kWh per half hour"), ("glucose_mg_dl", "glucose", "mg/dL")])
-def test_a_unit_in_the_header_that_differs_is_said_and_has_to_be_answered(panel, name, bounds, unit):
+def test_a_unit_in_the_header_that_differs_is_said_and_has_to_be_answered(monkeypatch, name, bounds, unit):
     frame = days(value=name)
     frame[name] = frame[name] % 12 + 3
-    at = starts_from(panel(frame), bounds)
+    at = starts_from(confirm(dropped(monkeypatch, frame)), bounds)
     assert f"is in {unit} by its name" in errors(at) and at.button(key="upload_show").disabled
     (tick,) = [box for box in at.checkbox if "as stated" in box.label]
     tick.check().run()
     assert not at.button(key="upload_show").disabled
 
 
-def test_the_unit_of_the_header_is_not_spoken_of_where_it_is_stated(panel):
-    at = fill(panel(days()), value_unit="MG/DL", value_low="40", value_high="400", time_low="0",
-              time_high="24", origin="a manual", observations="24")
+def test_the_unit_of_the_header_is_not_spoken_of_where_it_is_stated(monkeypatch):
+    at = fill(confirm(dropped(monkeypatch, days())), value_unit="MG/DL", value_low="40",
+              value_high="400", time_low="0", time_high="24", origin="a manual", observations="24")
     assert not at.error and not [box for box in at.checkbox if "as stated" in box.label]
 
 
-def test_bounds_may_be_typed_with_a_decimal_comma_and_words_are_refused_in_their_place(panel):
-    at = panel(files.growth_frame(30, 5))
+def test_bounds_may_be_typed_with_a_decimal_comma_and_words_are_refused_in_their_place(monkeypatch):
+    at = confirm(dropped(monkeypatch, files.growth_frame(30, 5)))
     fill(at, value_low="60,5", value_high="210", time_low="2", time_high="18", origin="a chart",
          observations="4")
     assert not at.error and at.session_state["upload_draft"].declared.value_low == 60.5
@@ -114,15 +97,17 @@ def test_bounds_may_be_typed_with_a_decimal_comma_and_words_are_refused_in_their
     assert "“4,5” is not a whole number" in errors(at)
 
 
-def test_bounds_stay_on_screen_while_groups_are_chosen(panel):
+def test_bounds_stay_on_screen_while_the_reading_is_changed(monkeypatch):
     frame = files.growth_frame(30, 5).assign(sex=lambda rows: [
         "fm"[sum(map(ord, str(person))) % 2] for person in rows.iloc[:, 0]])
-    at = fill(panel(frame), value_name="Weight", value_low="40", value_high="220", time_low="2",
-              time_high="18", origin="a chart", observations="4")
-    at.selectbox(key="upload_group").set_value("sex").run()
-    assert at.button(key="upload_show").disabled
-    at.multiselect(key="upload_groups_sex").set_value(["f"]).run()
-    at.multiselect(key="upload_groups_sex").set_value(["f", "m"]).run()
+    at = fill(confirm(dropped(monkeypatch, frame)), value_name="Weight", value_low="40",
+              value_high="220", time_low="2", time_high="18", origin="a chart", observations="4")
+    at.button(key="change_reading").click()
+    choose(ran(at), group="sex")
+    assert at.button(key="upload_show").disabled and at.button(key="confirm_reading").disabled
+    at.multiselect(key="upload_ask_columns.group.words").set_value(["f"]).run()
+    at.multiselect(key="upload_ask_columns.group.words").set_value(["f", "m"]).run()
+    confirm(at)
     fields = {field.key: field for field in at.text_input}
     for name, text in (("value_name", "Weight"), ("value_low", "40"), ("origin", "a chart")):
         field = fields[f"upload_{name}"]
@@ -131,8 +116,8 @@ def test_bounds_stay_on_screen_while_groups_are_chosen(panel):
     assert not at.button(key="upload_show").disabled
 
 
-def test_a_detail_that_comes_back_with_its_question_is_told_to_the_browser(panel):
-    at = panel(files.growth_frame(30, 5))
+def test_a_detail_that_comes_back_with_its_question_is_told_to_the_browser(monkeypatch):
+    at = confirm(dropped(monkeypatch, files.growth_frame(30, 5)))
     at.selectbox(key="upload_law").set_value("visits").run()
     fill(at, gap="0,5")
     for law in ("even", "unknown", "visits"):
@@ -142,14 +127,16 @@ def test_a_detail_that_comes_back_with_its_question_is_told_to_the_browser(panel
     assert not at.run().text_input(key="upload_gap").proto.set_value  # what is typed stays
 
 
-def test_a_file_that_the_uploader_forgot_is_named_and_can_be_removed(panel, monkeypatch):
-    at = panel(files.growth_frame(30, 5))
+def test_a_file_that_the_uploader_forgot_is_named_and_can_be_removed(monkeypatch):
+    at = confirm(dropped(monkeypatch, files.growth_frame(30, 5)))
     assert ": own.csv" not in words(at)
     monkeypatch.setattr(st, "file_uploader", lambda *_, **__: None)  # as in a dialog opened again
-    at.run()
-    assert ": own.csv" in words(at) and "**30 curves" in words(at)
-    at.button(key="remove_file").click().run()
-    assert "own.csv" not in words(at) and "30 curves" not in words(at)
-    assert not at.text_input and not at.error
+    ran(at)
+    assert ": own.csv" in words(at) and "30 curves" in words(at)
+    at.button(key="remove_file").click()
+    ran(at)
+    assert "own.csv" not in words(at) and not at.text_input and not at.error
     kept = at.session_state["answers_of_form"]  # words and numbers that were typed, and no table
-    assert "upload_read" not in at.session_state and not {"upload_read", "upload_built"} & {*kept}
+    of_file = ("upload_read", "upload_draft", "upload_held", "upload_proposed")
+    assert not any(name in at.session_state or name in kept for name in of_file)
+    assert "30 curves" not in said(at)

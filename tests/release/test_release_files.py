@@ -37,6 +37,12 @@ SEA = sources.build("sea_temperature", {})
 FORMULA = "=HYPERLINK(1)"
 
 
+def releases_in(path):
+    """The releases of a ledger, whatever was frozen in it."""
+    with Ledger(path).log.reading() as log:
+        return [logged for logged in log.entries if logged.entry["kind"] == "release"]
+
+
 @pytest.fixture(scope="module")
 def one(tmp_path_factory):
     book = Ledger(tmp_path_factory.mktemp("ledger") / "ledger")
@@ -90,7 +96,7 @@ def test_the_picture_is_well_formed_and_says_what_it_shows(one):
 def test_the_card_says_unit_neighbours_budget_accounting_bounds_seed_and_versions(one):
     card = json.loads(release_files.card(one))
     assert card["unit_of_protection"] == "one year’s whole curve"
-    assert "replaced" in card["neighbours"]
+    assert (card["unit"], card["neighbours"]) == ("person", "replace-one-person/fixed-membership")
     assert card["guarantee"] == {"epsilon": 2.0, "delta": 1e-4}
     assert card["ideal"]["epsilon"] < 2.0
     assert len(card["accounting"]["messages"]) == 4
@@ -200,7 +206,7 @@ def test_without_yes_the_cost_is_shown_and_nothing_is_charged(tmp_path, capsys):
     assert "Certified: ε = 2" in out
     assert "forecast" in out and "three peaks" in out  # how far off, and what survives
     assert "Nothing was published" in problem and "--about-file" in problem
-    assert not (tmp_path / "ledger").exists()
+    assert not releases_in(tmp_path / "ledger")
     assert not (tmp_path / "out").exists()
 
 
@@ -211,7 +217,7 @@ def test_the_holder_of_a_file_is_told_what_to_look_at_in_it_and_only_if_they_ask
     assert __main__.main([*command, "--about-file", "--yes"]) == 0
     about, warning = capsys.readouterr()
     assert "1 observation left out" in about and "Exact copies" in about
-    assert "as private as the data" in warning and not (tmp_path / "ledger").exists()
+    assert "as private as the data" in warning and not releases_in(tmp_path / "ledger")
     assert __main__.main(command) == 2
     assert "left out" not in capsys.readouterr().out
 
@@ -264,7 +270,7 @@ def test_files_of_an_earlier_release_are_not_overwritten(tmp_path, capsys):
     (tmp_path / "out" / "release.csv").write_text("kept")
     assert __main__.main([*request(tmp_path), "--yes"]) == 2
     assert "not empty" in capsys.readouterr().err
-    assert not (tmp_path / "ledger").exists()
+    assert not releases_in(tmp_path / "ledger")
 
 
 def test_a_density_of_records_is_published_from_a_file(tmp_path):

@@ -29,7 +29,7 @@ def test_sites_that_add_their_own_noise_protect_from_the_centre_and_from_each_ot
     result = label(spends(2), FACTS)
     assert "the other sites, and the centre" in result["From whom"]
     assert "The child’s own site" in result["Not from whom"]
-    assert "belongs to a site" in result["Not covered"]
+    assert "which file, site or public group" in result["Not covered"]
 
 
 def test_a_trusted_centre_is_no_longer_one_of_those_it_protects_from():

@@ -636,7 +636,7 @@ def test_shares_are_no_percent():
     content = files.rows("\n".join(f"p{k},{time},0.{12 + k}" for k in range(6) for time in (2, 5)))
     stated = STATED | {"value_low": 0, "value_high": 100}
     assert Upload(curves=curves_of(content), declared=declare(**stated)).curves.n_curves == 6
-    with pytest.raises(InputError, match="seem to be shares"):
+    with pytest.raises(InputError, match="look like shares"):
         Upload(curves=curves_of(content), declared=declare(**stated, value_unit="%"))
 
 

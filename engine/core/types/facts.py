@@ -212,6 +212,9 @@ class PublicFacts:
         Who measured the data and under which licence, or which publications a simulation follows.
     group : PublicGroup or None
         Which of several disjoint groups these people are, where they are one.
+    is_proposed : bool
+        Ranges and grid are from the file itself: for its holder's eyes only, and in nothing that
+        is published, exported or simulated.
 
     Raises
     ------
@@ -245,6 +248,7 @@ class PublicFacts:
     origin: str = ""
     credit: str = ""
     group: PublicGroup | None = None
+    is_proposed: bool = False
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "kind", DataKind.named(self.kind, "kind"))
@@ -255,9 +259,24 @@ class PublicFacts:
                              f"got {self.norm_bound:g}.", field="norm_bound",
                              hint="0 takes half the width of the stated range of values.")
 
+    def check_stated(self) -> None:
+        """Refuse facts that are from the file itself.
+
+        Raises
+        ------
+        InputError
+            Saying what is to be stated first.
+        """
+        if self.is_proposed:
+            raise InputError("The ranges come from this file: they are for your eyes only.",
+                             field="facts", hint="Confirm how the file is read, and state "
+                             "public bounds and their source.")
+
     def to_plain(self) -> dict[str, Any]:
         """As plain values; a group only where there is one: earlier plans stay as they were."""
+        self.check_stated()
         plain = asdict(self)
+        del plain["is_proposed"]
         if self.group is None:
             del plain["group"]
         return plain

@@ -271,6 +271,7 @@ def sized(source: Source[Any], rows: Sequence[SiteRow]) -> Source[Any]:
     people = [row.n_curves for row in taking_part]
     each = [row.n_observations_per_curve for row in taking_part]
     if not source.is_random:
+        source.facts.check_stated()
         source = Twin.of(source.facts, source.sizes)
     if source.has_free_sites:
         return source.with_sites(people, each)

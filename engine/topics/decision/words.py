@@ -600,8 +600,9 @@ def protection(profile: Profile, records: int = 1) -> dict[str, str]:
                    f"own {site}")
     return {"Protected": f"{protected_unit(profile.task, facts)}, from {hidden}.",
             "Must be trusted": f"{trusted}.",
-            "Not hidden": f"that {a(person)} takes part, how many do, and what is true of "
-                          f"{escape(facts.people)} in general.",
+            "Not hidden": f"how many {escape(facts.people)} take part, which file, site or public "
+                          f"group they are in, and what is true of {escape(facts.people)} in "
+                          "general.",
             UNIT: _unit(profile.task, person, records),
             **_interaction(profile), **_worth(profile)}
 

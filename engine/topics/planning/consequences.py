@@ -48,15 +48,16 @@ def label(spends: Sequence[Spend], facts: PublicFacts, arrangement: str = "") ->
     """
     arrangement, unit = arrangement or way_of(spends), spends[0].unit.noun
     person, people = escape(facts.person), escape(facts.people)
-    site = "" if arrangement == "holder" else ", or belongs to a site"
+    where = "file" if arrangement == "holder" else "file, site"
     return {
         "Protected": f"One {unit} of {a(person)}, all of it at once: exchanging it for any other "
                      f"changes what is published only a little.{_weaker(unit, person)}",
         "From whom": _from_whom(arrangement),
         "Not from whom": _not_from(arrangement, person, unit),
-        "Not covered": f"That {a(person)} is in the data{site}, how many {people} there are, and "
-                       f"what is true of {people} in general, even if it says something about "
-                       f"{a(person)} who took no part.",
+        "Not covered": f"How many {people} are in the data, which {where} or public group they "
+                       f"are in, and what is true of {people} in general, even if it says "
+                       f"something about {a(person)} who took no part. What each one’s data say, "
+                       "and who of two it is, is covered.",
         "Assumptions": _granted(spends, unit, person),
     }
 

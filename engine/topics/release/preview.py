@@ -188,6 +188,7 @@ def release_preview(facts: PublicFacts, sizes: Sizes, mechanism: Mechanism, budg
     InputError
         If the sizes are too large to be simulated for a picture, or what the mechanism refuses.
     """
+    facts.check_stated()
     if sizes.n_observations > MAX_OBSERVATIONS:
         raise InputError(f"A preview is simulated for at most {MAX_OBSERVATIONS:,} observations; "
                          f"these are {sizes.n_observations:,}.", field="sizes",

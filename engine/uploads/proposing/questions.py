@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
+from engine.core.errors import InputError
 from engine.uploads.reading_of_files import Reading
 
 
@@ -51,13 +52,21 @@ def answered(reading: Reading, *answers: Option) -> Reading:
 
 
 def likely(reading: Reading, questions: Iterable[Question]) -> Reading:
-    """Return the reading with the likeliest answer to every gap: for looking alone."""
+    """Return the reading with the likeliest answer to every gap that it can take: for looking."""
     for question in questions:
-        is_asked = question.is_gap and question.options and not (
-            reading.is_wide and question.field in ("columns.time", "columns.value"))
-        if is_asked:
-            reading = answered(reading, question.options[0])
+        if question.is_gap and not (
+                reading.is_wide and question.field in ("columns.time", "columns.value")):
+            reading = next(filter(None, (_tried(reading, option) for option in question.options)),
+                           reading)
     return reading
+
+
+def _tried(reading: Reading, option: Option) -> Reading | None:
+    """Return the reading with an answer; None if it contradicts an earlier one."""
+    try:
+        return answered(reading, option)
+    except InputError:
+        return None
 
 
 def _with(plain: Mapping[str, Any], more: Mapping[str, Any]) -> dict[str, Any]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import partial
 
 import streamlit as st
 
@@ -79,15 +80,14 @@ def _go(step: str) -> None:
     session.change(publish_step=step)
 
 
-def _next(step: str, then: Callable[[], None] = lambda: None, is_open: bool = True) -> None:
-    """The button to the next step; what it has to do first is done once it is pressed.
+def _next(step: str, then: Callable[[], bool] = lambda: True, is_open: bool = True) -> None:
+    """The button to the next step; what it has to do first is done once it is pressed, or fails.
 
     There is no way on before all is stated, nor while a control holds what was refused, also where
     it was pressed at once.
     """
     def go() -> None:
-        if not controls.is_refused():
-            then()
+        if not controls.is_refused() and then():
             _go(step)
 
     st.button(f"Next: {_TITLES[step].lower()}", key="wizard_next", type="primary",
@@ -148,10 +148,8 @@ def _data(choice: Choice, _: ReleaseCost | None) -> None:
             _next("preview")
     elif not visitors.may_bring_files():
         st.info(panel.DEMONSTRATION, icon=":material/lock:")
-    elif (upload := panel.form(choice.task)) is not None:
-        _next("preview", lambda: facts.show(upload, choice.task))
     else:
-        _next("preview", is_open=False)
+        _next("preview", partial(_frozen, choice.task), panel.form(choice.task))
     if not is_past_data(choice):
         then = f"Then: {' · '.join(_TITLES[later].lower() for later in WIZARD[1:])}."
         earlier = (" Nothing is published until then. Earlier releases of this machine, and "
@@ -159,8 +157,17 @@ def _data(choice: Choice, _: ReleaseCost | None) -> None:
         st.markdown(f":small[{then}{earlier}]")
 
 
+def _frozen(task: str) -> bool:
+    """Freeze what was stated, and have the data on screen; False if the file refutes it."""
+    draft.hold_answers()
+    return facts.freeze(task)
+
+
 def _preview(choice: Choice, cost: ReleaseCost | None) -> None:
-    """Budget and method, and what of a curve survives; nothing is spent."""
+    """What the file says to what was stated, budget and method, and what of a curve survives."""
+    if choice.file is not None and choice.file.facts.is_upload:
+        facts.after_freezing()
+        facts.say_changed(facts.declaration(choice.task).changed or ())
     cards.budget_and_method(choice)
     if cost is None:
         return

@@ -489,7 +489,8 @@ def _words(facts: PublicFacts, n_curves: int, band: PlausibleBand | None) -> dic
         "accurate": "more accurate ▶", "used": "ε elsewhere:",
         "mean": "non-private mean", "release": "one release", "difference": "difference",
         "curves": f"{n_drawn} of {n_curves} {people}" if n_drawn < n_curves
-        else f"{n_curves} {people}", "band": "95 % band", "public_bound": "public bound",
+        else f"{n_curves} {people}", "band": "95 % band", "public_bound": (
+            "range of this file" if facts.is_proposed else "public bound"),
         "visits": "dotted: the common times",
         "pause": "Pause", "play": "Play", "next": "Next release", "new_noise": "New noise",
         "new_noise_help": "Draws fresh releases. Possible because these curves are simulated.",

@@ -9,6 +9,7 @@ import streamlit as st
 
 from engine.exports.code_for import Code, code_for, notebook
 from engine.uploads.own_file import OwnFile
+from engine.uploads.reading_of_files import Reading
 from pages.shared.frame import layout
 from pages.shared.state import session, settings
 
@@ -29,7 +30,8 @@ def show(page: str, question: Callable[[], Any], task: str = settings.TASK, note
             return
         file = own_file(task)
         if task and session.uploaded(task) and file is None:
-            st.markdown("There is no code without the file: read it again under *Use my data*.")
+            st.markdown("There is no code of a first look: its ranges come from the file. Confirm "
+                        "under *Use my data* how the file is read, and state public bounds.")
         else:
             _drawn(page, write(question(), file), file, note, scope)
 
@@ -42,9 +44,9 @@ def own_file(task: str) -> OwnFile | None:
     return file
 
 
-def remember(task: str) -> None:
-    """Keep how the file in the panel was read with what it gave."""
-    st.session_state[_key(task)] = st.session_state.get("file_read")
+def remember(task: str, name: str, reading: Reading | None) -> None:
+    """Keep how the file in the panel was read with what it gave; a first look has no reading."""
+    st.session_state[_key(task)] = None if reading is None else OwnFile(name, reading)
 
 
 def _key(task: str) -> str:

@@ -33,6 +33,7 @@ from pages.shared.cards import odds as odds_card
 from pages.shared.frame import code_fold, controls, layout, strips
 from pages.shared.frame.drawer import Detail
 from pages.shared.state import session, settings
+from pages.shared.uploads import panel
 
 
 class View:
@@ -243,8 +244,10 @@ Card = Callable[[V], None]
 
 
 def begin(title: str) -> None:
-    """The title, and the settings of a link that are unknown or invalid."""
+    """The title, what a first look at a file is, and settings of a link that are invalid."""
     st.title(title, anchor=False)
+    if session.shows_own_data():
+        panel.first_look(session.task_on_screen())
     layout.link_problems()
 
 

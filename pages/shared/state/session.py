@@ -44,6 +44,7 @@ FIGURE = "figure"  # the key of the live figure
 FRAME = "frame"  # that of what stands around every page
 _WITH_TABLE = ("", "home", "explore", LAB)  # Decide has the table itself
 _TABS_WITH_OWN_DATA = ("estimate", "compare", "theory")
+_STATED_ALONE = ("decide", "publish")  # what a file gave by itself is not shown there
 _PARAMETER = "s"
 
 
@@ -300,9 +301,14 @@ def show_own(task: str, is_shown: bool) -> None:
 
 
 def uploaded(task: str = TASK) -> bool:
-    """Whether the visitor's own data are shown; effects need covariates with stated ranges."""
+    """Whether the visitor's own data are shown; effects need covariates with stated ranges.
+
+    A first look stays on pages for looking: no forecast or release may take ranges of the file.
+    """
     data = upload_of(task)
     if data is None or not st.session_state.get(f"show_{own_key(task)}"):
+        return False
+    if data.facts.is_proposed and st.session_state.get("page") in _STATED_ALONE:
         return False
     return "covariates" not in TASKS[task].roles or bool(data.facts.covariates)
 

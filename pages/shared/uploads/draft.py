@@ -12,82 +12,74 @@ from streamlit.errors import StreamlitAPIException
 
 from engine.core import entrance
 from engine.core.errors import InputError
-from engine.core.tasks import TASKS
 from engine.core.types import PublicFacts
+from engine.release.freezing import Frozen
 from engine.uploads.curves import CurveTable
 from engine.uploads.design import StatedLaw
-from engine.uploads.events import EventColumns, EventTable, counted_for
-from engine.uploads.layout import Layout
+from engine.uploads.events import EventTable
+from engine.uploads.reading_of_files import Reading
 from engine.uploads.rows import RowTable
 from pages.shared import components
 from pages.shared.server import visitors
 
 _FIELDS = ("upload_", "rows_")  # how the keys of all questions begin
-_OF_FILE = ("upload_read", "upload_built", "upload_beginning", "upload_draft", "upload_example")
+_OF_FILE = ("upload_proposed", "upload_defaults", "upload_header", "upload_read", "upload_confirm",
+            "upload_edit", "upload_draft", "upload_example", "upload_answered", "upload_brought",
+            "upload_looked", "upload_look_problem")
 # Nobody may set the values of the first; the others are no answers, and go when the file does.
 _NO_FIELDS = ("upload_file", "upload_settings", "upload_show", "upload_held", "upload_files",
-              "upload_file_last", "upload_open", *_OF_FILE)
+              "upload_file_last", "upload_open", "upload_name", *_OF_FILE)
 _UNANSWERED = {"upload_law": StatedLaw.UNKNOWN.value, "rows_reach": None}  # choices before any
 _PLAIN = (str, int, float, tuple, list, type(None))
 
 
 @dataclass(frozen=True)
 class Draft:
-    """A file that was read, and the public bounds that were stated for it.
+    """A file whose reading was confirmed, what was read, and what is stated of it."""
 
-    Parameters
-    ----------
-    layout : Layout or EventColumns
-        Which column plays which role; without sites before somebody has said who is trusted.
-    several : str
-        What is done with several rows of one person.
-    observations : CurveTable, RowTable or EventTable
-        What was read.
-    declared : PublicFacts or None
-        What was stated, once it is whole.
-    groups : tuple of str
-        Texts of the column of public groups that are compared.
-    """
-
-    layout: Layout | EventColumns
-    several: str
+    task: str
+    reading: Reading
     observations: CurveTable | RowTable | EventTable
-    declared: PublicFacts | None = None
-    groups: tuple[str, ...] = ()
+    declared: PublicFacts | None = None  # once it is whole
+
+
+@dataclass(frozen=True)
+class Answer:
+    """What a file said to facts and reading once these were frozen."""
+
+    stated: Mapping[str, Any]  # by the name of each fact, as the ledger has it
+    frozen: Frozen
+    doubts: tuple[str, ...] = ()
+    refuted: InputError | None = None
 
 
 def of(task: str) -> Draft | None:
-    """What was said of a file with data of this task."""
+    """What was confirmed of a file for this task."""
     draft: Draft | None = st.session_state.get("upload_draft")
-    if draft is None or draft.layout.data != TASKS[task].data:
-        return None
-    is_other = (isinstance(draft.layout, EventColumns)
-                and draft.layout.counted is not counted_for(task))
-    return None if is_other else draft
+    return None if draft is None or draft.task != task else draft
 
 
 def keep(draft: Draft | None) -> None:
-    """Put it in place of the last one.
-
-    Parameters
-    ----------
-    draft : Draft or None
-        None where the file cannot be read as it is.
-    """
+    """Put it in place of the last one; None where nothing is confirmed."""
     st.session_state.upload_draft = draft
 
 
 def declare(facts: PublicFacts | None) -> None:
-    """Put public bounds beside the file.
-
-    Parameters
-    ----------
-    facts : PublicFacts or None
-        None while something is missing.
-    """
+    """Put public bounds beside the file; None while something is missing."""
     draft: Draft | None = st.session_state.get("upload_draft")
     if draft is not None:
         st.session_state.upload_draft = replace(draft, declared=facts)
+
+
+def answer_of_file() -> Answer | None:
+    """What the file said to what was frozen last; None before."""
+    answer: Answer | None = st.session_state.get("upload_answered")
+    return answer
+
+
+def keep_answer(answer: Answer) -> None:
+    """Put it in place of the last one."""
+    st.session_state.upload_answered = answer
 
 
 def hold_answers() -> None:
@@ -180,16 +172,17 @@ def forget_example() -> None:
 def forget_file() -> None:
     """Keep nothing of the file itself: its observations are held elsewhere."""
     forget_example()
-    forget_bytes()
-    for name in _OF_FILE:
-        st.session_state.pop(name, None)
-
-
-def forget_bytes() -> None:
-    """Keep what was read of the file, and nothing of what it was read from."""
+    forget_reading()
     file = st.session_state.pop("upload_held", None)
     if file is not None:
         visitors.drop_own_file(file.file_id)
+
+
+def forget_reading() -> None:
+    """Keep nothing of what was said of the file."""
+    for name in _OF_FILE:
+        if name != "upload_example":
+            st.session_state.pop(name, None)
 
 
 # -- public facts that were stated, through a reload: the visitor’s own browser has them -----------

@@ -6,7 +6,7 @@ Everything is empty at first, and nothing is filled from the file.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from functools import partial
 from typing import Any
 
@@ -18,24 +18,30 @@ from engine.core.lists import counted, shortened
 from engine.core.names import uncapital
 from engine.core.tasks import TASKS, DataType
 from engine.core.types import EventFacts, PublicFacts
-from engine.language.grammar import capital, span
+from engine.language.grammar import capital, conjunction, span
 from engine.numerics.counts.cells import Counted
-from engine.release.request import StatedFacts, stated_in
-from engine.sources import Source
+from engine.release import freezing
+from engine.release.freezing import Frozen
+from engine.release.ledger import Ledger
+from engine.release.plan import UNDECLARED, Declaration
+from engine.release.request import StatedFacts, stated_in, stated_of
 from engine.uploads.bounds_library import public_bounds
 from engine.uploads.curves import CurveTable, Upload
 from engine.uploads.design import StatedDesign, StatedLaw, laws_for, numbers_in
 from engine.uploads.events import EventColumns, EventTable, UploadEvents, declare_events
 from engine.uploads.facts import REACHES, StatedCovariate, declare, declare_rows
-from engine.uploads.layout import Layout
+from engine.uploads.reading_of_files import Reading
+from engine.uploads.records import event_columns
 from engine.uploads.rows import RowTable, UploadRows
+from engine.uploads.stated import AFTER_LOOKING
 from engine.uploads.units import in_words, same_unit, unit_in_name
 from pages.shared import components
 from pages.shared.frame import code_fold, layout
 from pages.shared.frame.controls import entered, message, plain, written
 from pages.shared.state import session
-from pages.shared.uploads import draft
-from pages.shared.uploads.tables import key_of
+from pages.shared.uploads import columns, draft, files
+from pages.shared.uploads.draft import Answer, Draft
+from pages.shared.uploads.files import key_of
 
 Bound = float | None
 Fields = tuple[tuple[str, str, str], ...]  # a field of `PublicFacts`, its label and an example
@@ -70,7 +76,9 @@ _SPREAD = {False: "Not known, or with skew, groups or outliers", True: "Symmetri
 
 
 def bounds_step(task: str) -> bool:
-    """Public bounds of the file that was read; whether they are whole.
+    """Ask for the public bounds of a file whose reading is confirmed; True once they are whole.
+
+    The file says nothing to them before they are frozen: see `freeze`.
 
     Raises
     ------
@@ -81,15 +89,16 @@ def bounds_step(task: str) -> bool:
     if current is None:
         return False
     st.session_state[_REFUSED] = False
-    above = st.container()
-    lead = (_LEADS_OF_EVENTS[current.layout.counted] if isinstance(current.layout, EventColumns)
-            else _LEADS[data])
+    after_freezing()
+    counted = columns.kind_of(task)
+    lead = _LEADS_OF_EVENTS[counted] if isinstance(counted, Counted) else _LEADS[data]
     st.markdown(_OF_EXAMPLE if draft.is_example() else lead)
-    if isinstance(current.layout, EventColumns):
-        declared, numbers = _of_events(current.layout)
+    if isinstance(counted, Counted):
+        declared, numbers = _of_events(event_columns(current.reading, counted),
+                                       "start" in current.reading.columns)
     else:
         declared, numbers = (_of_rows(current.observations, task) if data is DataType.RECORDS else
-                             _of_curves(current.observations, current.layout))
+                             _of_curves(current))
     draft.declare(None)
     if st.session_state[_REFUSED]:  # said below its field
         return False
@@ -104,18 +113,77 @@ def bounds_step(task: str) -> bool:
         st.info(message(first), icon=":material/edit:")
         return False
     draft.declare(facts)
-    try:
-        upload = own_data(task)
-    except InputError as problem:  # the file cannot be what was stated of it
-        draft.declare(None)
-        above.error(message(problem), icon=":material/error:")
-        raise InputError("The file does not fit these bounds.", field=problem.field,
-                         hint="Above them stands why.") from None
-    if upload is not None and upload.doubts:
-        layout.warned([f"{capital(doubt)}." for doubt in upload.doubts],
-                      "**The file does not look as stated.** This is for you only. Check the plan "
-                      "of the study.", ":material/rule:")
+    if (answer := draft.answer_of_file()) is not None:
+        now = _stated(task, current.reading, facts)
+        say_changed({*answer.frozen.changed, *(name for name in {*now, *answer.stated}
+                                               if now.get(name) != answer.stated.get(name))})
     return True
+
+
+def freeze(task: str) -> bool:
+    """Freeze what is stated and put the data on screen; False if the file refutes it.
+
+    Only from here on the file answers, to its holder: all doubts are shown at once, and the card of
+    a release names what is changed afterwards.
+    """
+    current = draft.of(task)
+    assert current is not None and current.declared is not None
+    data = _of_request(task, current.reading, current.declared)
+    frozen, stated = freezing.freeze(Ledger(), files.content(), data), freezing.flat(data)
+    try:
+        source = own_data(task)
+    except InputError as problem:
+        draft.keep_answer(Answer(stated, frozen, refuted=problem))
+        return False
+    assert source is not None
+    draft.keep_answer(Answer(stated, frozen, source.doubts))
+    show(source, task)
+    st.session_state[_declared(task)] = frozen
+    return True
+
+
+def declaration(task: str) -> Declaration:
+    """What the card says of the facts of the data on screen: when they were stated, and changed."""
+    frozen: Frozen | None = st.session_state.get(_declared(task))
+    return UNDECLARED if frozen is None or not session.uploaded(task) else frozen.declaration()
+
+
+def _declared(task: str) -> str:
+    return f"{session.own_key(task)}_frozen"
+
+
+def _of_request(task: str, reading: Reading, facts: PublicFacts) -> dict[str, Any]:
+    return {**stated_of(facts, session.current().mechanism_of(task)), "reading": reading.to_plain()}
+
+
+def _stated(task: str, reading: Reading, facts: PublicFacts) -> dict[str, Any]:
+    return freezing.flat(_of_request(task, reading, facts))
+
+
+def after_freezing() -> None:
+    """What the file said to the facts as they were frozen, for its holder."""
+    answer = draft.answer_of_file()
+    if answer is None:
+        return
+    if answer.refuted is not None:
+        st.error(message(answer.refuted), icon=":material/error:")
+    elif answer.doubts:
+        layout.warned([f"{capital(doubt)}." for doubt in answer.doubts],
+                      "**The file does not look as stated.** This is for you only. Check the plan "
+                      f"of the study. {AFTER_LOOKING}", ":material/rule:")
+
+
+def say_changed(names: Collection[str]) -> None:
+    """Which facts the card will name as changed after looking."""
+    if names:
+        listed = conjunction([f"*{plain(_fact(name))}*" for name in sorted(names)])
+        st.info(f"The card will say that {listed} {'was' if len(names) == 1 else 'were'} changed "
+                "after looking.", icon=":material/edit_note:")
+
+
+def _fact(name: str) -> str:
+    """The name of a fact, or of a part of the reading, in words."""
+    return name.replace("_per_curve", "_per_person").replace("_", " ").replace(".", ", ")
 
 
 def in_short(facts: PublicFacts) -> str:
@@ -144,19 +212,26 @@ def own_data(task: str) -> Upload | UploadRows | UploadEvents | None:
         return None
     observations, facts = current.observations, current.declared
     if isinstance(observations, EventTable) and isinstance(facts, EventFacts):
-        people = UploadEvents(events=observations, declared=facts)
+        people = UploadEvents(events=observations, declared=facts, reading=current.reading)
         people.check_sizes()
         if not people.serves(task):
             raise InputError("Incidences are those of several causes, and one event was stated.",
                              field="causes", hint="State a text for each cause.")
         return people
     assert not isinstance(observations, EventTable)
-    return (Upload(curves=observations, declared=facts, groups=current.groups)
+    return (Upload(curves=observations, declared=facts, groups=_groups_in(current.reading),
+                   reading=current.reading)
             if isinstance(observations, CurveTable) else
-            UploadRows(rows=observations, declared=facts))
+            UploadRows(rows=observations, declared=facts, reading=current.reading))
 
 
-def show(upload: Source, task: str) -> None:
+def _groups_in(reading: Reading) -> tuple[str, ...]:
+    """The public groups that a reading names."""
+    group = reading.columns.get("group")
+    return () if group is None else tuple(dict.fromkeys(map(str, group.words.values())))
+
+
+def show(upload: Upload | UploadRows | UploadEvents, task: str) -> None:
     """Put the data on screen; δ goes back to the default for their number.
 
     Who adds the noise is, on *Decide* too, who was stated to be trusted: one centre has one site.
@@ -169,12 +244,13 @@ def show(upload: Source, task: str) -> None:
         Whose page shows them.
     """
     st.session_state[session.own_key(task)] = upload
-    code_fold.remember(task)
+    st.session_state.pop(_declared(task), None)
+    code_fold.remember(task, files.name_of_file(), upload.reading)
     session.show_own(task, True)
-    draft.forget_bytes()
     noise = NoisePlace.CENTRE if upload.sizes.n_servers == 1 else NoisePlace.SITES
     session.change(delta=None, noise_place=str(noise))
-    components.arrive()
+    if st.session_state.page == session.LAB:  # whose strip stands above its pictures
+        components.arrive()
 
 
 # -- of curves and of records ---------------------------------------------------------------------
@@ -182,12 +258,12 @@ def show(upload: Source, task: str) -> None:
 Stated = tuple[Callable[[], PublicFacts], Sequence[Bound]]  # how to declare it, and its numbers
 
 
-def _of_events(columns: EventColumns) -> Stated:
+def _of_events(columns: EventColumns, of_dates: bool) -> Stated:
     """Planned follow-up, or range; intervals, and sizes of groups where they are public."""
     outcomes = columns.counted is Counted.OUTCOMES
     words = {**_words(_OF_TIMES), **_words(_OF_PEOPLE)}
     if outcomes:
-        if columns.start and not words["time_unit"]:
+        if of_dates and not words["time_unit"]:
             words["time_unit"] = "days"
         low: Bound = 0.0
         high = _number("Planned follow-up", "e.g. 1095", "time_high", "From the protocol, in the "
@@ -216,15 +292,17 @@ def _group_sizes(groups: Sequence[str]) -> tuple[int, ...]:
     return tuple(0 if size is None or math.isnan(size) else int(size) for size in sizes)
 
 
-def _of_curves(curves: CurveTable | RowTable | EventTable, layout: Layout) -> Stated:
-    assert isinstance(curves, CurveTable)
-    is_of_rows, is_single = curves.is_of_rows, layout.is_single
+def _of_curves(current: Draft) -> Stated:
+    curves, reading = current.observations, current.reading
+    assert isinstance(curves, CurveTable) and reading.person is not None
+    is_of_rows = reading.person.rows
+    is_single = TASKS[current.task].data is DataType.READINGS
     _library()
     words = {**_words(_OF_CURVES), **_words(_OF_ROWS if is_of_rows else _OF_PEOPLE)}
     if is_of_rows and not words["person"]:  # where rows are protected, one of them is no person
         words |= {"person": "row", "people": "rows"}
-    _units(layout, curves, words)
-    if not words["time_unit"] and not layout.dates.is_calendar:
+    _units(curves, words)
+    if not words["time_unit"] and curves.time_unit != "years":
         words["time_unit"] = curves.time_unit
     value = uncapital(plain(words["value_name"] or "value"))
     time = uncapital(plain(words["time_name"] or "time"))
@@ -252,11 +330,10 @@ def _of_curves(curves: CurveTable | RowTable | EventTable, layout: Layout) -> St
                    **others), (*values, *times)
 
 
-def _units(layout: Layout, curves: CurveTable, words: dict[str, Any]) -> None:
+def _units(curves: CurveTable, words: dict[str, Any]) -> None:
     """Where the name of a column says another unit than the one stated: nothing goes on unsaid."""
-    times = "" if curves.time_unit else layout.time  # those that were dates have a unit already
-    for role, name, stated in (("value", layout.value, words["value_unit"]),
-                               ("time", times, words["time_unit"])):
+    for role, name, stated in (("value", curves.value_column, words["value_unit"]),
+                               ("time", curves.time_column, words["time_unit"])):
         unit = unit_in_name(name, of_time=role == "time") if name else ""
         if not stated or not unit or same_unit(unit, stated):
             continue

@@ -7,20 +7,23 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from typing import TypeVar
 
 import streamlit as st
 
 from engine.core.errors import InputError
-from engine.core.tasks import TASKS, DataType
+from engine.language import tags
 from engine.language.grammar import capital
 from engine.sources import Source
+from engine.uploads.looking import from_file
 from engine.uploads.source import UploadedData
+from engine.uploads.stated import AFTER_LOOKING
 from pages.shared.frame import controls, layout
-from pages.shared.frame.controls import message
+from pages.shared.frame.controls import message, plain
 from pages.shared.server import visitors
 from pages.shared.state import session, settings
-from pages.shared.uploads import columns, draft, events, facts
+from pages.shared.uploads import draft, facts, files, reading
 
 _TITLE = "Use my data"
 _STAYS = "Stays in memory while you visit; nothing is published."
@@ -101,30 +104,66 @@ def close() -> None:
 
 
 def _whole(request: DialogRequest, began: tuple[object, ...]) -> None:
-    """Which data, and the form that a file of one's own asks for."""
+    """Which data, and the form that a file of one's own asks for; a new file is looked at first."""
     if _on_screen(request.task) != began:  # other data were chosen
         close()
     if not st.session_state.get("upload_open"):
         st.rerun()  # the page shows what was chosen
     controls.source_choice(request.task, "dialog_source")
     st.subheader(_TITLE, anchor=False)
-    upload = form(request.task)
-    st.button(request.show, disabled=upload is None, key="upload_show", type="primary",
-              icon=":material/visibility:", on_click=_show, args=(upload, request))
+    above = st.container()
+    is_whole = form(request.task)
+    with above:
+        if _looks_first(request):
+            st.rerun()
+    st.button(request.show, disabled=not is_whole, key="upload_show", type="primary",
+              icon=":material/visibility:", on_click=_show, args=(request,))
 
 
-def _show(upload: Source, request: DialogRequest) -> None:
+def _looks_first(request: DialogRequest) -> bool:
+    """Show a new file as it most likely is read, without a question; why not, if it cannot be."""
+    asked = request.task, st.session_state.get("upload_file_last")
+    if not files.has_file() or draft.is_example() or st.session_state.get("upload_looked") == asked:
+        return False
+    st.session_state.upload_looked = asked
+    upload = guarded(partial(reading.first_look, request.task))
+    if upload is None:
+        return False
+    st.session_state.pop("upload_look", None)  # on screen from now on
     close()
     facts.show(upload, request.task)
     request.then()
+    return True
+
+
+def _show(request: DialogRequest) -> None:
+    """Freeze what is stated, and show the data; the dialog stays where the file refutes it."""
+    draft.hold_answers()
+    if facts.freeze(request.task):
+        close()
+        request.then()
 
 
 def remarks(upload: Source) -> None:
     """What the holder of a file should know of it; nothing beside data that are not one's own."""
-    if isinstance(upload, UploadedData):
-        doubts = [f"{capital(doubt)}." for doubt in upload.doubts]
-        layout.warned([*doubts, *upload.remarks()], "**About your file, visible only to you**",
-                      ":material/rule:")
+    if not isinstance(upload, UploadedData) or upload.facts.is_proposed:
+        return
+    doubts = [f"{capital(doubt)}." for doubt in upload.doubts]
+    layout.warned([*doubts, *upload.remarks()], "**About your file, visible only to you**" + (
+        f" {AFTER_LOOKING}" if doubts else ""), ":material/rule:")
+
+
+def first_look(task: str) -> None:
+    """What of the picture comes from the file, and the way to state it instead."""
+    upload = session.upload_of(task)
+    if upload is None or not upload.facts.is_proposed or not session.uploaded(task):
+        return
+    with st.container(horizontal=True, vertical_alignment="center"):
+        st.markdown(f":orange-badge[:material/visibility_lock: {tags.FOR_YOUR_EYES}] "
+                    f"{plain(from_file(upload.facts))}.", width="stretch")
+        st.button("State public bounds", key="state_bounds", on_click=open_dialog,
+                  icon=":material/edit:", type="tertiary", help="Then the data can be published, "
+                  "and pages that plan a release can use them.")
 
 
 # -- the form from a file to data on screen, in the dialog and in *Publish* alike ------------------
@@ -135,21 +174,19 @@ Result = TypeVar("Result")
 _QUESTIONS = ("trust", "dates", "columns", "events", "groups")
 
 
-def form(task: str) -> Source | None:
-    """The file, who is trusted and public bounds, asked at once; the data they make, once whole.
+def form(task: str) -> bool:
+    """Ask how a file is read and for public bounds; True once both are whole.
 
     What is wrong or missing is said under the part it belongs to. Bounds are asked for once the
-    file can be read: which of them are needed depends on its columns.
+    reading is confirmed: which of them are needed depends on its columns.
     """
     draft.recall_answers()
-    read = events.file_step if TASKS[task].data is DataType.EVENTS else columns.file_step
-    source = None
-    if guarded(lambda: read(task)):
+    is_whole = False
+    if guarded(lambda: reading.step(task)):
         st.subheader("Public bounds", anchor=False)
-        if guarded(lambda: facts.bounds_step(task)):
-            source = facts.own_data(task)
+        is_whole = bool(guarded(lambda: facts.bounds_step(task)))
     draft.hold_answers()
-    return source
+    return is_whole
 
 
 def guarded(make: Callable[[], Result]) -> Result | None:

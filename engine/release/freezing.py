@@ -1,0 +1,199 @@
+"""Choices after looking: facts and reading are frozen before a file can contradict them.
+
+A sentence that is computed exactly from a file, such as a doubt or a refusal, can lead its holder
+to state another fact, and so move a published number. No noise covers that. So what is stated goes
+to the ledger before the file is compared with it; a later change is allowed, and the card says
+which fact was changed, never why. Entries are found by the bytes of the file or by the name of the
+release: a corrected file under the same name is the same study. What cannot be noticed: a file that
+was altered and is published under another name, and what somebody saw in other programs. So a card
+says that nobody had looked only if the holder states it (`unseen`).
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Iterator, Mapping
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from engine.core.entrance import bytes_of
+from engine.core.errors import InputError
+from engine.core.plain import checked_object
+from engine.core.tasks import DataType
+from engine.mechanisms import Mechanism, parsing
+from engine.release import groups
+from engine.release.data_sections import WORDS
+from engine.release.ledger import Ledger
+from engine.release.plan import Declaration, public_reading
+from engine.release.request import checked, keys_of, stated_facts
+from engine.release.sealed_log import OpenLog
+from engine.uploads.limits import MAX_BYTES
+from engine.uploads.reading_of_files import Reading
+
+KIND = "frozen"
+_PERSON = b"bytes of a file"  # tells this hash from others under the same key
+
+
+class Frozen(NamedTuple):
+    """What was stated first about a file, and what has become of it."""
+
+    changed: tuple[str, ...]
+    looked: bool
+    is_new: bool  # nothing had been frozen for this file or name before
+
+    def declaration(self, contact: str = "") -> Declaration:
+        """Return what the card says of it."""
+        return Declaration(self.changed, self.looked, contact)
+
+    @property
+    def in_words(self) -> str:
+        """A line for the holder, before anything exact is shown."""
+        if self.changed:
+            return (f"Choices after looking: {', '.join(self.changed)} changed since they were "
+                    "frozen. The card will say so.")
+        if not self.is_new:
+            return "Nothing that is stated has changed since it was frozen."
+        return ("The facts and the reading are frozen in the ledger. The card names every one that "
+                "is changed from here on.")
+
+
+def freeze_request(text: str, folder: Path, ledger: Ledger, name: str = "", unseen: bool = False
+                   ) -> Frozen | None:
+    """Freeze what a request states, after all that can be checked without its file.
+
+    Parameters
+    ----------
+    text : str
+        JSON, as `engine.release.request` describes it.
+    folder : Path
+        That of the request.
+    ledger : Ledger
+        Of the holder.
+    name : str
+        Of the release, in place of the request's own.
+    unseen : bool
+        True if the holder states that nobody has looked at the file yet.
+
+    Returns
+    -------
+    Frozen or None
+        None if the data are public, so that there is nothing to look at.
+
+    Raises
+    ------
+    InputError
+        If the request is incomplete; then nothing was frozen and the file was not compared with it.
+    """
+    plain, stated_name = checked(text)
+    if "data" not in plain:
+        return None
+    data, mechanism = checked_object(plain["data"], "data"), parsing.mechanism_of(plain)
+    _check_stated(data, mechanism)
+    file = data.get("file")
+    if not isinstance(file, str) or not file:
+        raise InputError("“file” must be the name of a file.", field="file",
+                         hint="It is relative to the request.")
+    return freeze(ledger, bytes_of(folder / file, MAX_BYTES), data,
+                  name or stated_name, unseen)
+
+
+def _check_stated(data: Mapping[str, Any], mechanism: Mechanism) -> None:
+    """Refuse gaps and contradictions that show without the file: they are no choice after it."""
+    keys = keys_of(mechanism)
+    checked_object(data, "data", ("file", "reading", *keys, groups.KEY))
+    if "reading" in data:
+        Reading.of(data["reading"]).complete()
+    stated = {name: value for name, value in data.items() if name in keys}
+    columns, facts = stated.get("columns", {}), stated.get("facts", {})
+    if isinstance(columns, dict) and mechanism.main_task.data is DataType.CURVES:
+        stated["columns"] = {role: name for role, name in columns.items() if role != "group"}
+    design = facts.get("design") if isinstance(facts, dict) else None
+    if isinstance(design, dict) and design.get("times") == "header":
+        stated["facts"] = {name: value for name, value in facts.items() if name != "design"}
+    if "columns" in data or mechanism.main_task.data is not DataType.EVENTS:
+        stated_facts(stated, mechanism)
+
+
+def flat(data: Mapping[str, Any]) -> dict[str, Any]:
+    """List what a request states of its file by the name of each fact.
+
+    Facts go by their own names, the reading by its path, such as "reading.columns.value.name".
+    Left out are the file, words that move no number, and what is stated as false or nothing.
+    """
+    stated: dict[str, Any] = {}
+    for name, value in data.items():
+        if name == "facts":
+            stated |= {fact: each for fact, each in value.items() if fact not in (*WORDS, "origin")}
+        elif name == "reading":
+            stated |= dict(_paths(name, public_reading(value)))
+        elif name not in ("file", "group"):
+            stated[name] = value
+    return {name: value for name, value in stated.items() if value is not None
+            and value is not False and value != [] and value != {}}
+
+
+def _paths(name: str, value: Any) -> Iterator[tuple[str, Any]]:
+    if not isinstance(value, Mapping):
+        yield name, value
+        return
+    for part, each in value.items():
+        if part != "ask":
+            yield from _paths(f"{name}.{part}", each)
+
+
+def freeze(ledger: Ledger, file: bytes, data: Mapping[str, Any], name: str = "",
+           unseen: bool = False) -> Frozen:
+    """Write to the ledger what is stated of a file, and compare it with what was stated first.
+
+    Parameters
+    ----------
+    ledger : Ledger
+        Of the holder; nothing is charged.
+    file : bytes
+        The content of the file. The ledger keeps a keyed hash of it.
+    data : mapping
+        The "data" of a request, checked as far as it can be without the file.
+    name : str
+        Of the release; may be empty.
+    unseen : bool
+        True if the holder states that nobody has looked at the file yet. It counts for the first
+        time only.
+
+    Returns
+    -------
+    Frozen
+        Which facts differ from those that were frozen first.
+    """
+    stated: dict[str, Any] = json.loads(json.dumps(flat(data)))
+    with ledger.log.writing() as log:
+        earlier = _earlier(log, file, name)
+        if not earlier or earlier[-1][1] != stated:
+            _write(log, file, name, stated, unseen)
+    if not earlier:
+        return Frozen((), not unseen, is_new=True)
+    looked, first = earlier[0]
+    changed = sorted(fact for fact in {*first, *stated} if first.get(fact) != stated.get(fact))
+    return Frozen(tuple(changed), looked, is_new=False)
+
+
+# -- the entries of the ledger: nothing else here knows how they are kept --------------------------
+
+
+def _write(log: OpenLog, file: bytes, name: str, stated: Mapping[str, Any], unseen: bool) -> None:
+    content = json.dumps(stated, ensure_ascii=False, sort_keys=True).encode()
+    log.add(kind=KIND, at=datetime.now(UTC).isoformat(timespec="seconds"), name=name,
+            file=_hash_of(log, file), stated=log.keep(content), unseen=unseen)
+
+
+def _earlier(log: OpenLog, file: bytes, name: str) -> list[tuple[bool, dict[str, Any]]]:
+    """Return what was frozen for a file or a name, in order: whether anybody had looked, and it."""
+    hashed = _hash_of(log, file)
+    entries = [logged.entry for logged in log.entries if logged.entry["kind"] == KIND]
+    return [(not entry["unseen"], json.loads(log.content(entry["stated"]))) for entry in entries
+            if entry["file"] == hashed or (name and entry["name"] == name)]
+
+
+def _hash_of(log: OpenLog, file: bytes) -> str:
+    return hashlib.blake2b(file, digest_size=16, key=log.key[:64], person=_PERSON).hexdigest()
