@@ -181,19 +181,3 @@ def check_ids(ids: Sequence[str], rows: NDArray[np.int64], column: str) -> None:
             "rounded, as spreadsheet programs do to long numbers (1.23E+11).", field=column,
             hint="Write all of their digits, as text: people whose ids are rounded alike would "
             "count as one.")
-
-
-def n_other_spellings(ids: Sequence[str]) -> int:
-    """How many ids are like an earlier one but for capitals, leading zeros and .0 behind a number.
-
-    Parameters
-    ----------
-    ids : sequence of str
-        Different texts.
-
-    Examples
-    --------
-    >>> n_other_spellings(("7", "007", "7.0", "A7", "a7", "70"))
-    3
-    """
-    return len(ids) - len({name.casefold().removesuffix(".0").lstrip("0") for name in ids})
