@@ -21,6 +21,7 @@ from engine.release.plan import UNDECLARED, Declaration
 from engine.release.request import stated_of
 from engine.uploads.curves import CurveTable, Upload
 from engine.uploads.events import EventTable, UploadEvents
+from engine.uploads.misfits import READ_AGAIN
 from engine.uploads.reading_of_files import Reading
 from engine.uploads.rows import UploadRows
 from engine.uploads.stated import AFTER_LOOKING
@@ -78,7 +79,10 @@ def say_answer() -> None:
     if answer is None:
         return
     if answer.refuted is not None:
-        st.error(message(answer.refuted), icon=":material/error:")
+        problem = answer.refuted
+        here = problem.hint.replace(READ_AGAIN, "Say what time is counted from: “Change” above")
+        st.error(message(InputError(problem.message, field=problem.field, hint=here)),
+                 icon=":material/error:")
     elif answer.doubts:
         layout.warned([f"{capital(doubt)}." for doubt in answer.doubts],
                       "**The file does not look as stated.** This is for you only. Check the plan "
