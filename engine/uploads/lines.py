@@ -313,7 +313,7 @@ def _separated(text: bytes, separator: str) -> bytes:
     begins[1:] &= ~blank[:-1]
     single = np.where(begins, np.uint8(_TAB), letters)[~blank | begins]
     is_edge = np.append(True, single[:-1] == _FEED) | np.append(single[1:] == _FEED, False)
-    return single[~(is_edge & (single == _TAB))].tobytes()
+    return bytes(single[~(is_edge & (single == _TAB))])
 
 
 def _checked_marks(column: pa.Array) -> pa.Array:
