@@ -17,7 +17,6 @@ from engine.core.errors import InputError
 from engine.core.lists import counted, shortened
 from engine.core.tasks import TASKS, DataType
 from engine.core.types import Array, EventFacts, PublicFacts, TimeLaw
-from engine.language.grammar import capital
 from engine.numerics.counts.cells import Counted
 from engine.numerics.counts.estimands import ESTIMANDS
 from engine.uploads.columns import Integers, Observations
@@ -323,8 +322,8 @@ def _plain_name(column: str) -> str:
     words = column.replace("_", " ").split("(")[0].split("[")[0].split()
     while len(words) > 1 and unit and words[-1].casefold() in _spelt(unit):
         words.pop()
-    return capital("".join(letter for letter in " ".join(words)[:40]
-                           if letter not in "[]<>*`$~:|#\\{}"))
+    name = "".join(letter for letter in " ".join(words)[:40] if letter not in "[]<>*`$~:|#\\{}")
+    return name[:1].upper() + name[1:]
 
 
 def _spelt(unit: str) -> set[str]:
