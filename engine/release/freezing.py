@@ -14,6 +14,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -24,13 +25,12 @@ from engine.core.plain import checked_object
 from engine.core.tasks import DataType
 from engine.mechanisms import Mechanism, parsing
 from engine.release import groups
-from engine.release.data_sections import WORDS
+from engine.release.data_sections import WORDS, reading_in
 from engine.release.ledger import Ledger
 from engine.release.plan import Declaration, public_reading
 from engine.release.request import checked, keys_of, stated_facts
 from engine.release.sealed_log import OpenLog
 from engine.uploads.limits import MAX_BYTES
-from engine.uploads.reading_of_files import Reading
 
 KIND = "frozen"
 _PERSON = b"bytes of a file"  # tells this hash from others under the same key
@@ -101,19 +101,17 @@ def freeze_request(text: str, folder: Path, ledger: Ledger, name: str = "", unse
 
 def _check_stated(data: Mapping[str, Any], mechanism: Mechanism) -> None:
     """Refuse gaps and contradictions that show without the file: they are no choice after it."""
-    keys = keys_of(mechanism)
-    checked_object(data, "data", ("file", "reading", *keys, groups.KEY))
-    if "reading" in data:
-        Reading.of(data["reading"]).complete()
+    keys, reading = keys_of(mechanism), reading_in(data)
+    checked_object(data, "data", ("file", *keys, groups.KEY))
     stated = {name: value for name, value in data.items() if name in keys}
-    columns, facts = stated.get("columns", {}), stated.get("facts", {})
-    if isinstance(columns, dict) and mechanism.main_task.data is DataType.CURVES:
-        stated["columns"] = {role: name for role, name in columns.items() if role != "group"}
+    if mechanism.main_task.data is DataType.CURVES:  # its groups are published one by one
+        stated["reading"] = replace(reading, columns={
+            role: column for role, column in reading.columns.items() if role != "group"}).to_plain()
+    facts = stated.get("facts", {})
     design = facts.get("design") if isinstance(facts, dict) else None
     if isinstance(design, dict) and design.get("times") == "header":
         stated["facts"] = {name: value for name, value in facts.items() if name != "design"}
-    if "columns" in data or mechanism.main_task.data is not DataType.EVENTS:
-        stated_facts(stated, mechanism)
+    stated_facts(stated, mechanism)
 
 
 def flat(data: Mapping[str, Any]) -> dict[str, Any]:
