@@ -60,21 +60,18 @@ def shapes(values: Array, ends: Integers) -> tuple[Integers, Integers]:
 
 def traces_of(read: Observations, records: Callable[[], Iterator[bytes]],
               content: tuple[bytes, ...] = (), bits: Array | None = None, kind: str = "shapes",
-              is_of_rows: bool = False, reading: Reading | None = None) -> Traces:
+              reading: Reading | None = None) -> Traces:
     """Collect what people of a file are known again by.
 
     Ids are compared as numbers in every file, so that another form in its reading makes no other
     people; ids of one file that would be one by this stay as its reading has them. An id that
-    several sites use names one person at each, so such ids get the name of their site. Where rows
-    are protected on their own, a person with several has one trace, the id. All of a record is
-    looked at only where there are no ids.
+    several sites use names one person at each, so such ids get the name of their site. All of a
+    record is looked at only where there are no ids.
     """
     texts, n = _normal(read.ids), len(read.server)
     ids_from = reading.person.list if reading is not None and reading.person is not None else ""
     if not texts:
         return Traces(n, (), content, np.zeros(n) if bits is None else bits, tuple(records()), kind)
-    if is_of_rows:
-        return Traces(len({*texts}), tuple(sorted({*texts})), ids_from=ids_from)
     if len({*texts}) < n:
         often = {text for text, count in Counter(texts).items() if count > 1}
         texts = tuple(text + b"\0" + _site(read, site) if text in often else text
