@@ -158,9 +158,8 @@ def _protected(plan: ReleasePlan) -> str:
     """Return the code of what is protected, also of plans that were made before there was one."""
     if "protected" in plan.plain:
         return str(plan.plain["protected"])
-    keeps_rows = plan.plain["request"].get("data", {}).get("several") == "keep"
     return "observation" if _is_by_observation(plan.mechanism) else (
-        "row" if keeps_rows else "person")
+        "row" if plan.plain["unit"].startswith("one row of the file") else "person")
 
 
 def _choices(plan: ReleasePlan) -> dict[str, Any]:
