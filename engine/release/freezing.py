@@ -27,7 +27,7 @@ from engine.release import groups
 from engine.release.data_sections import WORDS, reading_in
 from engine.release.ledger import Ledger
 from engine.release.plan import Declaration, public_reading
-from engine.release.request import checked, keys_of, stated_facts
+from engine.release.request import checked, checked_data, keys_of, stated_facts
 from engine.release.sealed_log import OpenLog
 from engine.uploads.limits import MAX_BYTES
 
@@ -101,7 +101,7 @@ def freeze_request(text: str, folder: Path, ledger: Ledger, name: str = "", unse
 def _check_stated(data: Mapping[str, Any], mechanism: Mechanism) -> None:
     """Refuse gaps and contradictions that show without the file: they are no choice after it."""
     keys = keys_of(mechanism)
-    checked_object(data, "data", ("file", *keys, groups.KEY))
+    checked_data(data, ("file", *keys, groups.KEY))
     reading = reading_in(data).to_plain()
     if mechanism.main_task.data is DataType.CURVES:  # each group has the same facts
         reading["columns"].pop("group", None)
