@@ -37,7 +37,8 @@ VOLUME /ledger
 USER 10001:10001
 EXPOSE 8501
 HEALTHCHECK --interval=30s --timeout=5s --start-period=20s CMD ["python", "-c", \
-    "import urllib.request as u; u.urlopen('http://127.0.0.1:8501/_stcore/health', timeout=4)"]
+    "import os, urllib.request as u; base = os.environ.get('STREAMLIT_SERVER_BASE_URL_PATH', '').strip('/'); \
+    u.urlopen('/'.join(filter(None, ('http://127.0.0.1:8501', base, '_stcore/health'))), timeout=4)"]
 CMD ["python", "-m", "streamlit", "run", "app.py"]
 
 # Last, so that another revision leaves the layers above as they are.

@@ -5,12 +5,14 @@ main script and, on a server whose first visitor follows a deep link, would run 
 over it instead of ours.
 """
 
+import sys
 import threading
+from pathlib import Path
 
 import streamlit as st
 from starlette.middleware import Middleware
 
-from pages.shared.server import assets, connections, first_picture, visitors
+from pages.shared.server import assets, door, first_picture, headers, visitors
 from pages.shared.state import run
 
 
@@ -25,10 +27,12 @@ def warm_up() -> None:
 
 assets.assets().draw_first(first_picture.script(first_picture.stored()))
 threading.Thread(target=warm_up, daemon=True).start()
+if Path(sys.argv[0]).resolve() == Path(__file__).resolve():  # streamlit runs it, and knows the port
+    print(f"Privacy Curves: {door.address()}", flush=True)
 
 app = st.App(
     "pages/shared/shell.py",
-    middleware=[Middleware(connections.Guarded), Middleware(assets.FromMemory),
-                Middleware(connections.OnlyMessages), Middleware(visitors.OneFileEach)],
+    middleware=[Middleware(headers.Guarded), Middleware(door.Door),
+                Middleware(assets.FromMemory), Middleware(visitors.OneFileEach)],
     lifespan=visitors.housekeeping,
 )

@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import argparse
 import sys
-import traceback
 from collections.abc import Sequence
-from pathlib import Path
 from typing import Any, NoReturn
 
 from engine import __version__
@@ -25,8 +23,8 @@ from engine.commands import (
     sites,
 )
 from engine.core.errors import InputError
+from engine.core.faults import placed
 
-_ENGINE = Path(__file__).parent
 _FAULT = 70  # as in sysexits.h
 _LONGEST = 1000  # characters of a complaint about the words of a command
 _COMMANDS = (listing, run, plan, audit, coverage, exhibit, ask, cards, show, look, release, sites)
@@ -62,17 +60,9 @@ def main(arguments: list[str] | None = None, further: Sequence[Any] = ()) -> int
         print("error: There is not enough memory. Ask for less at once.", file=sys.stderr)
         return 2
     except Exception as fault:
-        print(f"error: Something went wrong on our side: {_place(fault)}.", file=sys.stderr)
+        print(f"error: Something went wrong on our side: {placed(fault)}.", file=sys.stderr)
         return _FAULT
     return code or 0
-
-
-def _place(fault: Exception) -> str:
-    """The kind of an error and the last place of it in the engine, without its message."""
-    places = [frame for frame in traceback.extract_tb(fault.__traceback__)
-              if Path(frame.filename).is_relative_to(_ENGINE)]
-    where = Path(places[-1].filename).relative_to(_ENGINE.parent) if places else "elsewhere"
-    return f"{type(fault).__name__} in {where}" + (f", line {places[-1].lineno}" if places else "")
 
 
 class _Parser(argparse.ArgumentParser):

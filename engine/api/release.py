@@ -186,7 +186,8 @@ def quote(source: Source[Data], mechanism: Mechanism, budget: Budget) -> Release
 
 
 def release(source: Source[Data], mechanism: Mechanism, budget: Budget, name: str, ledger: Ledger,
-            total: Budget | None = None, same_people: bool | None = None) -> Published:
+            total: Budget | None = None, same_people: bool | None = None,
+            leave_out: bool = False) -> Published:
     """Publish once: the ledger is charged, noise is drawn, and nothing takes it back.
 
     The same data, method, budget and name once more give the same release, at no charge. What
@@ -208,6 +209,9 @@ def release(source: Source[Data], mechanism: Mechanism, budget: Budget, name: st
         ledger is the total of that ledger.
     same_people : bool, optional
         False states that people who are known by their curve alone are others.
+    leave_out : bool
+        True publishes about the others where people have less left than this costs; the card says
+        so. Otherwise the release is refused.
 
     Returns
     -------
@@ -223,7 +227,7 @@ def release(source: Source[Data], mechanism: Mechanism, budget: Budget, name: st
                               published.release_cost(source, mechanism, budget))
     return published.publish(
         source, mechanism, budget, ledger, name, total, same_people,
-        None if expected is None else expected.forecast(mechanism.main_task.key))
+        None if expected is None else expected.forecast(mechanism.main_task.key), leave_out)
 
 
 def release_again(ledger: Ledger, release_id: str) -> Published:

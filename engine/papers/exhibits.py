@@ -334,15 +334,19 @@ class RowFiles(ResultFiles[list[Row]]):
         return json.dumps(result, default=lambda number: number.item())  # numpy's own
 
     def _from_plain(self, plain: Any) -> list[Row]:
+        if not all(type(value) in (float, int, str, bool, type(None))
+                   for row in plain for value in row.values()):
+            raise TypeError("Rows hold plain values.")
         rows: list[Row] = plain
         return rows
 
     def seconds(self, key: str) -> float:
         """How long all runs of an exhibit have taken so far."""
         try:
-            return float(bytes_of(self._clock(key), 100, "resume"))
+            seconds = float(bytes_of(self._clock(key), 100, "resume"))
         except ValueError:
             return 0.0
+        return seconds if 0 <= seconds < math.inf else 0.0
 
     def add_seconds(self, key: str, seconds: float) -> None:
         """Count a step of a run, whether it came to its end or not."""

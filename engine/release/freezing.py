@@ -14,6 +14,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -27,7 +28,7 @@ from engine.release import groups
 from engine.release.data_sections import WORDS, reading_in
 from engine.release.ledger import Ledger
 from engine.release.plan import Declaration, public_reading
-from engine.release.request import checked, checked_data, keys_of, stated_facts
+from engine.release.request import checked, keys_of, stated_facts
 from engine.release.sealed_log import OpenLog
 from engine.uploads.limits import MAX_BYTES
 
@@ -100,13 +101,17 @@ def freeze_request(text: str, folder: Path, ledger: Ledger, name: str = "", unse
 
 def _check_stated(data: Mapping[str, Any], mechanism: Mechanism) -> None:
     """Refuse gaps and contradictions that show without the file: they are no choice after it."""
-    keys = keys_of(mechanism)
-    checked_data(data, ("file", *keys, groups.KEY))
-    reading = reading_in(data).to_plain()
-    if mechanism.main_task.data is DataType.CURVES:  # each group has the same facts
-        reading["columns"].pop("group", None)
-    stated_facts({name: value for name, value in data.items() if name in keys}
-                 | {"reading": reading}, mechanism)
+    keys, reading = keys_of(mechanism), reading_in(data)
+    checked_object(data, "data", ("file", *keys, groups.KEY))
+    stated = {name: value for name, value in data.items() if name in keys}
+    if mechanism.main_task.data is DataType.CURVES:  # its groups are published one by one
+        stated["reading"] = replace(reading, columns={
+            role: column for role, column in reading.columns.items() if role != "group"}).to_plain()
+    facts = stated.get("facts", {})
+    design = facts.get("design") if isinstance(facts, dict) else None
+    if isinstance(design, dict) and design.get("times") == "header":
+        stated["facts"] = {name: value for name, value in facts.items() if name != "design"}
+    stated_facts(stated, mechanism)
 
 
 def flat(data: Mapping[str, Any]) -> dict[str, Any]:

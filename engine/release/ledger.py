@@ -546,7 +546,7 @@ def _traces(source: Source[Data]) -> Traces:
 def _people_in(log: OpenLog, books: Books, source: Source[Data], traces: Traces,
                are_others: bool, in_order: bool = False) -> _People:
     """Find the people of a data set; those of a set that the ledger has need no comparison."""
-    records, same = Records.of(traces, log.key), same_in(log, books)
+    records, same = Records.of(traces, log.key, bool(log.salt)), same_in(log, books)
     name, data_set = records.digest, _data_set(log, source)
     own_set = books.set_of.get(name, "")
     own = read_set(log, own_set) if own_set else None

@@ -29,6 +29,7 @@ from numpy.typing import NDArray
 from engine.core.identity import Traces
 
 TELLING_BITS = 48.0
+_WIDEST = 12  # digits of an id with zeros before it
 _NONE = np.uint64(0)
 Hashes = NDArray[np.uint64]
 Integers = NDArray[np.int64]
@@ -60,13 +61,15 @@ class Records:
 
     ids: Hashes
     contents: Hashes
+    padded: tuple[Hashes, ...] = ()  # ids that are numbers, as earlier versions may have had them
 
     @classmethod
-    def of(cls, traces: Traces, key: bytes) -> Records:
+    def of(cls, traces: Traces, key: bytes, is_taken_over: bool = False) -> Records:
         """Hash what people are known by.
 
         Equal records without an id are told apart by their number, so that the same data have the
-        same people whatever the order.
+        same people whatever the order. Ledgers of earlier versions told 7 from 007; in those that
+        were taken over people are found under both.
         """
         contents = np.zeros(traces.n, np.uint64)
         if len(traces.content):
@@ -75,7 +78,8 @@ class Records:
                 traces.content, is_telling, strict=True)), key)
         if traces.ids:
             of = b"\0" + traces.ids_from.encode() if traces.ids_from else b""
-            return cls(hashes_of("ids", (text + of for text in traces.ids), key), contents)
+            return cls(hashes_of("ids", (text + of for text in traces.ids), key), contents,
+                       _padded(traces.ids, key) if is_taken_over else ())
         seen, numbered = Counter[bytes](), []
         for text in traces.records:
             numbered.append(text + seen[text].to_bytes(4, "big"))
@@ -89,6 +93,19 @@ class Records:
         order = _order(self.ids, self.contents)
         return hashlib.sha256(np.column_stack([self.ids[order], self.contents[order]])
                               .astype("<u8").tobytes()).hexdigest()
+
+
+def _padded(ids: Sequence[bytes], key: bytes) -> tuple[Hashes, ...]:
+    """Hash ids that are whole numbers with zeros before them, and with .0 behind them."""
+    is_number = [text.isdigit() for text in ids]
+    if not any(is_number):
+        return ()
+    forms = [tuple(text.zfill(width) if number and len(text) < width else b""
+                   for text, number in zip(ids, is_number, strict=True))
+             for width in range(2, _WIDEST + 1)]
+    forms.append(tuple(text + b".0" if number else b""
+                       for text, number in zip(ids, is_number, strict=True)))
+    return tuple(hashes_of("ids", texts, key) for texts in forms if any(texts))
 
 
 @dataclass(frozen=True, eq=False)
@@ -174,11 +191,13 @@ def found(records: Records, sets: Iterable[PeopleSet], same: Same, are_others: b
     """
     ids, contents, before = records.ids, records.contents, same
     by_id, by_content = np.zeros_like(ids), np.zeros_like(ids)
-    orders: list[Integers] = []
+    orders: list[tuple[Hashes, Integers]] = []
     for each in sets:
-        orders = orders or [np.argsort(ids), np.argsort(contents)]
-        for keys, order, theirs, owners in ((ids, orders[0], each.ids, by_id),
-                                            (contents, orders[1], each.contents, by_content)):
+        orders = orders or [(keys, np.argsort(keys)) for keys in (contents, ids, *records.padded)]
+        of_contents, *of_ids = orders
+        for (keys, order), theirs, owners in (
+                *((keys, each.ids, by_id) for keys in of_ids),
+                (of_contents, each.contents, by_content)):
             owner = _looked_up(keys, order, theirs, each.persons)
             is_new = (owners == 0) & (owner > 0)
             if not (are_others and owners is by_content):

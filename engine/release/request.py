@@ -315,27 +315,14 @@ def _single_budget(budgets: tuple[Budget, ...]) -> Budget:
 def _content(data: Any, mechanism: Mechanism, folder: Path) -> tuple[bytes, Mapping[str, Any]]:
     """The file that a request names, and its "data", which is checked."""
     of_groups = (groups.KEY,) if _section(mechanism).has_groups else ()
-    stated = checked_data(data, ("file", *keys_of(mechanism), *of_groups))
+    stated = checked_object(data, "data", ("file", *keys_of(mechanism), *of_groups,
+                                           *data_sections.LOOKING))
+    data_sections.reading_in(stated)  # before the file is opened
+    for key in data_sections.LOOKING:
+        if key in stated:
+            raise InputError(f"“{key}” is for looking at a file; the “reading” says how it is "
+                             "read.", field=key, hint="Leave it out of “data”.")
     return bytes_of(_beside(folder, stated.get("file")), MAX_BYTES), stated
-
-
-def checked_data(data: Any, keys: tuple[str, ...]) -> dict[str, Any]:
-    """Return the "data" of a request, with a complete reading and no other keys than these.
-
-    Raises
-    ------
-    InputError
-        Asking for the reading, or for its first gap, or naming a key that is unknown.
-    """
-    stated = checked_object(data, "data")
-    if any(key in data_sections.LOOKING for key in stated):
-        data_sections.reading_in(stated)
-        key = next(key for key in data_sections.LOOKING if key in stated)
-        raise InputError(f"“{key}” is for looking at a file; the “reading” says how it is "
-                         "read.", field=key, hint="Leave it out of “data”.")
-    checked_object(stated, "data", keys)
-    data_sections.reading_in(stated)
-    return stated
 
 
 def keys_of(mechanism: Mechanism) -> tuple[str, ...]:
@@ -377,9 +364,9 @@ def stated_facts(data: Mapping[str, Any], mechanism: Mechanism) -> PublicFacts:
     InputError
         If the reading has a gap, or a fact is missing or makes no sense.
     """
-    stated = checked_data(data, keys_of(mechanism))
-    return _section(mechanism).facts(stated, data_sections.reading_in(stated),
-                                     mechanism.main_task)
+    reading = data_sections.reading_in(data)
+    checked_object(data, "data", keys_of(mechanism))
+    return _section(mechanism).facts(data, reading, mechanism.main_task)
 
 
 def _beside(folder: Path, name: Any) -> Path:

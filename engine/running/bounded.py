@@ -10,6 +10,7 @@ Memory and processor time are limited where the system can (Linux); the clock is
 from __future__ import annotations
 
 import ctypes
+import errno
 import os
 import pickle
 import sys
@@ -23,6 +24,7 @@ from pathlib import Path
 from typing import Any
 
 from engine.core.errors import InputError
+from engine.core.faults import WorkerFault, placed
 from engine.running.workers import Worker
 
 if sys.platform != "win32":  # which has no such limits
@@ -32,7 +34,7 @@ _TRIM_THRESHOLD, _MMAP_THRESHOLD = -1, -3  # as malloc.h numbers them
 
 
 class Ended(Exception):
-    """A call was ended because it took more than its bounds, or its process died."""
+    """The end of a call that took more than its bounds."""
 
 
 @dataclass(frozen=True)
@@ -46,7 +48,7 @@ class Bounds:
     megabytes : int
         Memory beyond what the process had before.
     wait : float
-        Seconds on the clock, for what neither computes nor ends.
+        Seconds on the clock without any processor time, for what neither computes nor ends.
     """
 
     seconds: int = 5
@@ -80,6 +82,10 @@ def within(bounds: Bounds, function: Callable[..., Any], *arguments: Any) -> Any
             return function(*arguments)
         except MemoryError:
             raise Ended("memory") from None
+        except OSError as problem:
+            if problem.errno == errno.ENOMEM:
+                raise Ended("memory") from None
+            raise
 
 
 class BoundedWorker:
@@ -107,20 +113,25 @@ class BoundedWorker:
         Raises
         ------
         Ended
-            If it took more than the bounds, or its process died.
+            If it took more than the bounds.
         InputError
-            From the function. What else it raises is an `Ended` as well: a message may quote a
-            reading.
+            From the function.
+        WorkerFault
+            For whatever else it raises, without the message, and if its process broke down.
         """
         with self._turn:
             try:
                 self._worker.send(pickle.dumps((bounds, function, arguments)))
-                if not self._worker.has_message(bounds.wait):
-                    raise Ended("time")
+                while not self._worker.has_message(bounds.wait):
+                    if not self._worker.has_computed():
+                        raise Ended("time")
                 problem, result = self._worker.message()
             except (EOFError, OSError):
                 self._worker.kill()
-                raise Ended("the process died") from None
+                if self._worker.is_ended_by_the_system:
+                    raise Ended("the process was ended") from None
+                raise WorkerFault("A worker process broke down "
+                                  f"({self._worker.exit_code})") from None
             except BaseException:  # nobody waits for the answer any more
                 self._worker.kill()
                 raise
@@ -136,10 +147,10 @@ def _answer(pipe: Connection, task: bytes) -> None:
     answer: tuple[Exception | None, Any]
     try:
         answer = None, within(bounds, function, *arguments)
-    except InputError as problem:
+    except (InputError, Ended) as problem:
         answer = problem, None
-    except BaseException as problem:  # its message stays here: it may quote a reading
-        answer = Ended(type(problem).__name__), None
+    except BaseException as fault:  # its message stays here: it may quote a reading
+        answer = WorkerFault(placed(fault)), None
     pipe.send(answer)
 
 

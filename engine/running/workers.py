@@ -16,6 +16,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, nullcontext, suppress
 from multiprocessing.connection import Connection, wait
 from multiprocessing.process import BaseProcess
+from pathlib import Path
 from types import ModuleType
 from typing import Any
 
@@ -28,6 +29,9 @@ _FORKS = multiprocessing.get_context("forkserver") if sys.platform == "linux" el
 
 _LOOK_SECONDS = 0.02  # between two looks of a process that stands still
 
+# The ends of a process for want of time or memory: a library that is refused memory may abort.
+_ENDED = {-getattr(signal, name) for name in ("SIGXCPU", "SIGKILL", "SIGABRT")
+          if hasattr(signal, name)}
 _SCRIPT = threading.Lock()  # held while the script of this process is hidden
 
 Answer = Callable[[Connection, bytes], None]
@@ -62,9 +66,10 @@ class Worker:
     def __init__(self, answer: Answer, niceness: int = 0, modules: Sequence[str] = (), *,
                  needs_script: bool = True) -> None:
         self.process: BaseProcess | None = None
+        self.exit_code: int | None = None  # of the last process that ended; negative for a signal
         self._life, self._modules = (answer, niceness), [*modules]
         self._needs_script = needs_script
-        self._is_still = False
+        self._is_still, self._ticks = False, 0
 
     def send(self, task: bytes) -> None:
         """Hand a task over, to a new process if there is none or it has died.
@@ -93,6 +98,19 @@ class Worker:
         """
         return self._pipe.poll(seconds)
 
+    def has_computed(self) -> bool:
+        """True if the process took processor time since it was last asked, where that is known."""
+        before, self._ticks = self._ticks, self._processor_ticks()
+        return self._ticks != before
+
+    def _processor_ticks(self) -> int:
+        """Processor time of the process; 0 where the system does not tell."""
+        process = self.process.pid if self.process is not None else None
+        with suppress(OSError):
+            of_process = Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()
+            return int(of_process[11]) + int(of_process[12])
+        return 0
+
     def message(self) -> Any:
         """The next message; waits for it."""
         return self._pipe.recv()
@@ -116,11 +134,17 @@ class Worker:
             os.kill(self.process.pid or 0, signal.SIGUSR1 if is_still else signal.SIGUSR2)
         self._is_still = is_still
 
+    @property
+    def is_ended_by_the_system(self) -> bool:
+        """True if the last process ended for want of processor time or memory, or was killed."""
+        return self.exit_code in _ENDED
+
     def kill(self) -> None:
         self._is_still = False
         if self.process is not None:
-            self.process.kill()
+            self.process.kill()  # changes nothing where it has ended by itself
             self.process.join()
+            self.exit_code = self.process.exitcode
             self._pipe.close()
             self.process = None
 

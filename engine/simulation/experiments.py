@@ -16,11 +16,12 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from engine.core.errors import InputError
 from engine.core.random_streams import DATA_STREAM, NOISE_STREAM, generator
 from engine.core.types import Array, Budget, Spend
-from engine.mechanisms import Mechanism
+from engine.mechanisms import Mechanism, one_per_server
 from engine.privacy import accounting
 from engine.simulation import studies
 from engine.simulation.metrics import (
@@ -136,6 +137,18 @@ class Part:
     spends: dict[int, tuple[Spend, ...]]
     failures: dict[int, str]
 
+    def fits(self, block: Block) -> bool:
+        """True if the block can give this: its cells, shapes, finite numbers and ledgers."""
+        given, failed = self.errors.keys(), self.failures.keys()
+        return (type(self.index) is int and self.index == block.index
+                and given == self.spends.keys() and not given & failed
+                and given | failed == set(block.cells)
+                and all(type(said) is str and said for said in self.failures.values())
+                and all(_are_measures(errors, block.run) for errors in self.errors.values())
+                and all(_is_ledger(self.spends[cell], budgets, block.source.sizes.n_servers)
+                        for cell, budgets in zip(block.cells, block.budgets, strict=True)
+                        if cell in given))
+
     def placed(self, cells: Sequence[int]) -> Part:
         """The part of a recipe where it stands in a sweep.
 
@@ -149,6 +162,30 @@ class Part:
 
         return Part(self.index, numbered(self.errors), numbered(self.spends),
                     numbered(self.failures))
+
+
+def _are_measures(errors: Mapping[str, Array | None], run: Run) -> bool:
+    """True for the measures of one cell: a number for each repeat and draw.
+
+    Errors are finite; a coverage is a share, or NaN where the method gives no band.
+    """
+    known = {kind: array for kind, array in errors.items() if array is not None}
+    return errors.keys() == set(KINDS) and "privacy_error" in known and all(
+        array.dtype.kind == "f" and array.shape == (run.repeats, run.draws)
+        and bool(_may_be(kind, array).all()) for kind, array in known.items())
+
+
+def _may_be(kind: str, array: Array) -> NDArray[np.bool_]:
+    if kind.startswith("coverage"):
+        return np.isnan(array) | (array >= 0) & (array <= 1)
+    return np.isfinite(array) & (array >= 0)
+
+
+def _is_ledger(spends: Sequence[Spend], budgets: tuple[Budget, ...], n_servers: int) -> bool:
+    """True if every line is of a server of the source, and of the budget that it was given."""
+    of_server = one_per_server(budgets, n_servers)
+    return bool(spends) and all(0 <= spend.server < n_servers
+                                and spend.budget == of_server[spend.server] for spend in spends)
 
 
 @dataclass(frozen=True)

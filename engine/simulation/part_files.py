@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import base64
 import json
+import logging
+import os
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import asdict
@@ -19,11 +21,14 @@ import numpy as np
 import scipy
 
 from engine import __version__
-from engine.core.entrance import bytes_of, folder_to_fill, write_whole
-from engine.core.types import Array, Budget, Spend, Step
+from engine.core.entrance import bytes_of, called, folder_to_fill, write_whole
+from engine.core.errors import InputError
+from engine.core.plain import record
+from engine.core.types import Array, Spend
 from engine.simulation.experiments import Part
 
 T = TypeVar("T")
+_log = logging.getLogger("privacy_curves")
 # Another version may give other last bits, so its files are as good as not there.
 VERSIONS = {"format": "1", "engine": __version__, "numpy": np.__version__,
             "scipy": scipy.__version__}
@@ -33,7 +38,7 @@ class ResultFiles(ABC, Generic[T]):
     """A folder of results by the digest of what was run.
 
     A file is written under another name and then renamed, so a kill at any instant leaves the old
-    state or the new one. What is broken, or made by other versions, counts as missing.
+    state or the new one. What is damaged, or made by other versions, counts as missing.
 
     Parameters
     ----------
@@ -63,15 +68,32 @@ class ResultFiles(ABC, Generic[T]):
         Returns
         -------
         result or None
-            None if it is missing, broken, or of other versions.
+            None if it is missing, damaged (which is logged), or of other versions.
+
+        Raises
+        ------
+        InputError
+            If a folder stands in its place, or it cannot be read.
         """
+        path = self._path(key)
+        if not os.path.lexists(path):
+            return None
         try:
-            content = bytes_of(self._path(key), self.max_bytes, "resume")
+            content = bytes_of(path, self.max_bytes, "resume")
+        except InputError as problem:
+            raise InputError(problem.message, field="resume",
+                             hint="Move it away, or name another folder.") from None
+        try:
             first, second = content.decode().splitlines()
-            if json.loads(first) == header(key, second):
+            stated = json.loads(first)
+            if {**stated, **VERSIONS} != stated:
+                return None
+            if stated == header(key, second):
                 return self._from_plain(json.loads(second))
-        except (ValueError, LookupError, TypeError, RecursionError):
-            pass  # missing, half-written or not ours
+        except (ValueError, LookupError, TypeError, AttributeError, ArithmeticError,
+                RecursionError):
+            pass
+        _log.warning("%s is damaged: what it held is computed again.", called(path))
         return None
 
     def __setitem__(self, key: str, result: T) -> None:
@@ -145,7 +167,7 @@ def _array_text(array: Array | None) -> dict[str, Any] | None:
 def _array(plain: Mapping[str, Any] | None) -> Array | None:
     if plain is None:
         return None
-    flat = np.frombuffer(base64.b64decode(plain["bytes"]), plain["dtype"])
+    flat = np.frombuffer(base64.b64decode(plain["bytes"], validate=True), plain["dtype"])
     return flat.reshape(plain["shape"])
 
 
@@ -156,11 +178,7 @@ def _spend(plain: Mapping[str, Any]) -> Spend:
     """
     values = {name: value for name, value in plain.items()
               if name not in ("what", "asked", "relation")}
-    lists = {name: tuple(plain[name]) for name in ("sensitivity", "noise_scale")}
-    return Spend(**{**values, **lists, "step": _step(plain), "budget": Budget(**plain["asked"])})
-
-
-def _step(plain: Mapping[str, Any]) -> Step:
+    values["budget"] = plain["asked"]
     if "what" in plain:
-        return Step(plain["what"])
-    return Step(**{**plain["step"], "charged_to": tuple(plain["step"]["charged_to"])})
+        values["step"] = {"key": plain["what"]}
+    return record(Spend, values, "resume")

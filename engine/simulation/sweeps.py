@@ -8,6 +8,7 @@ same to the last bit.
 from __future__ import annotations
 
 import itertools
+import logging
 import math
 import time
 from collections import Counter, deque
@@ -26,6 +27,7 @@ from engine.simulation.effort import NO_LIMITS, Limits
 from engine.simulation.experiments import Block, Part, blocks, run_block
 from engine.simulation.scenario import Scenario
 
+_log = logging.getLogger("privacy_curves")
 LONG_ENOUGH = 0.2  # seconds of a task, next to which sending it costs little
 _MAX_TOGETHER = 256
 _WARM_FROM = 1.0  # seconds from which a first run is not repeated to leave out imports
@@ -55,7 +57,8 @@ def run_sweep(work: Sequence[Block], executor: Executor, finished: Finished | No
               limits: Limits = NO_LIMITS) -> Iterator[Part]:
     """Run blocks and yield their parts as they finish: one for each, those in `finished` first.
 
-    New parts are put into `finished` before they are yielded. Leaving the loop cancels what has
+    Kept parts that do not fit their blocks are computed again, and their number is logged. New
+    parts are put into `finished` before they are yielded. Leaving the loop cancels what has
     not started; a task that runs goes on for a fifth of a second or for one block. A block whose
     worker died is tried again; at its third death its cells fail, and the rest goes on. For the
     time limit, one block of each kind runs before the others; its part is not lost.
@@ -83,12 +86,16 @@ def run_sweep(work: Sequence[Block], executor: Executor, finished: Finished | No
         of each kind, if it needs more time; if a cluster is lost.
     """
     left: list[Block] = []
+    unfit = 0
     for block in work:
         part = None if finished is None else finished.get(digest(block.recipe))
-        if part is None:
-            left.append(block)
-        else:
+        if part is not None and part.fits(block.recipe):
             yield part.placed(block.cells)
+        else:
+            unfit += part is not None
+            left.append(block)
+    if unfit:
+        _log.warning("Kept parts that do not fit this run: %d. They are computed again.", unfit)
     sweep = _Sweep(executor, finished)
     effort.refuse_memory(work, left, executors.n_workers(executor), limits)
     if limits.minutes < math.inf:

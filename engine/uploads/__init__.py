@@ -1,7 +1,7 @@
 """From a person's own file to data with stated facts, for curves, records and times alike.
 
     file ── proposal (proposing)      a reading with gaps, found by looking at all of the file: for
-      │                               its holder, who confirms it and fills the gaps
+      │     looking                   its holder, who may look at once, fills the gaps and confirms
     reading_of_files                  the reading: all statements by which bytes become records
       │
     lines (devices), cells, ids       each line is cut, and each cell read, by the reading alone

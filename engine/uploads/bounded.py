@@ -45,6 +45,8 @@ def read_file(content: bytes) -> Table:
     ------
     InputError
         Whatever `read_table` refuses, and what takes longer or needs more.
+    WorkerFault
+        For a fault of the reader, by its kind and place.
     """
     return within_bounds(read_table, content)
 
@@ -78,7 +80,7 @@ def within_bounds(function: Callable[..., T], content: bytes, *more: object) -> 
 
 
 def too_much(bounds: Bounds = BOUNDS) -> InputError:
-    """What is said of a file whose observation was ended."""
+    """The error to raise for a file whose reading was ended."""
     return refused(f"This file needs more than {bounds.seconds} seconds or "
                    f"{bounds.megabytes} MB of memory to be read.",
                    "Leave out what is not needed, such as cells far from the table, and save it as "

@@ -18,16 +18,13 @@ from engine.core.errors import InputError
 from engine.core.lists import counted, listed, shortened
 from engine.core.types import Array
 from engine.uploads.conversions import ZERO_ONE
-from engine.uploads.layout import Layout, plain_name, site_like
-from engine.uploads.spellings import check_ids, check_sites, n_other_spellings
+from engine.uploads.layout import Layout, site_like
+from engine.uploads.spellings import check_ids, check_sites
 from engine.uploads.tables import MISSING, Numbers, Table
 
 Integers = NDArray[np.int64]
 Check = Callable[[int], None]
 _FEW_PEOPLE = 10  # at a site, below which hospitals usually keep a number to themselves
-_FEW_SPELLINGS, _SHARE_OF_SPELLINGS = 5, 0.1  # of ids, which may be those of different people
-_OF_PEOPLE = {f"{person}{end}" for person in ("subject", "person", "patient", "participant")
-              for end in ("", "_id", "id", "_no", "_number")} | {"record_id", "usubjid", "subjid"}
 _KEYED = hashlib.blake2b(key=b"order of curves", digest_size=8)  # any text that everybody knows
 
 
@@ -114,8 +111,7 @@ def people_of(table: Table, layout: Layout, notes: list[str], check: Check | Non
     Raises
     ------
     InputError
-        If a row has no id or no site, an id is none, a site is spelled in several ways, or many ids
-        are.
+        If a row has no id or no site, an id is none, or a site is spelled in several ways.
     """
     if layout.id is None:
         person = np.arange(table.n_rows)
@@ -124,17 +120,6 @@ def people_of(table: Table, layout: Layout, notes: list[str], check: Check | Non
     else:
         person, ids = _named(table, layout.id, check)
         check_ids(ids, np.bincount(person), layout.id)
-        others = n_other_spellings(ids)
-        if others > max(_FEW_SPELLINGS, _SHARE_OF_SPELLINGS * len(ids)):
-            raise InputError(
-                f"{others:,} of {len(ids):,} ids of column “{shortened(layout.id)}” are like "
-                "another but for capitals, leading zeros or .0.", field=layout.id,
-                hint="Write the ids of a person in one way: whoever has two is protected less. If "
-                "these are different people, let their ids differ in more.")
-        if others:
-            notes.append(f"{counted(others, 'id')} like another but for capitals, leading zeros or "
-                         ".0: taken for different people, and one person with two ids is protected "
-                         "less")
     if layout.server is None:
         if layout.id is not None:
             notes += _ids_at_several_sites(table, person)
@@ -155,31 +140,6 @@ def people_of(table: Table, layout: Layout, notes: list[str], check: Check | Non
                      "different people")
     return People(np.argsort(order)[person], keys[order] % len(sites),
                   tuple(ids[k] for k in person_ids))
-
-
-def refuse_unused_ids(table: Table, columns: Sequence[str]) -> None:
-    """Refuse a column that names people, some of them several times, where nobody spoke of ids.
-
-    Parameters
-    ----------
-    columns : sequence of str
-        Those without a role.
-
-    Raises
-    ------
-    InputError
-        Naming the column, with the number of ids that have several rows.
-    """
-    for column in columns:
-        if plain_name(column) in _OF_PEOPLE:
-            codes, texts = table.codes(column)
-            several = int((np.bincount(codes[np.array(texts)[codes] != ""]) > 1).sum())
-            if several:
-                raise InputError(
-                    f"The column “{shortened(column)}” is not used, and {several:,} of its ids "
-                    "have several rows.", field="id", hint="Choose it as the column of people: as "
-                    "it is, whoever has several rows is protected less. If it names none, leave it "
-                    "out of the file or rename it.")
 
 
 def _ids_at_several_sites(table: Table, person: Integers) -> list[str]:

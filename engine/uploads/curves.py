@@ -84,9 +84,6 @@ class CurveTable(Observations):
         The texts of the column of groups, sorted; a blank cell is a group without a name.
     time_unit : str
         Of times that were dates or clock times in the file; "" where they were numbers.
-    is_of_rows : bool
-        Whether it was chosen that each row is protected on its own, and not the people that rows
-        are named by. It says nothing of whether somebody has several.
     """
 
     times: Array
@@ -97,7 +94,6 @@ class CurveTable(Observations):
     group: Integers | None = None
     group_names: tuple[str, ...] = ()
     time_unit: str = ""
-    is_of_rows: bool = False
 
     @property
     def n_curves(self) -> int:
@@ -194,8 +190,7 @@ def read_curves(table: Table, layout: Layout, several: str | None = None) -> Cur
                          hint="Thin the observations of long curves, or check which column says "
                          "who a row belongs to.")
     curves = _assembled(table, layout, readings, notes)
-    is_of_rows = layout.is_wide and layout.id is not None and several == "keep"
-    return replace(curves, time_unit=layout.dates.unit_of(kind), is_of_rows=is_of_rows,
+    return replace(curves, time_unit=layout.dates.unit_of(kind),
                    time_column="" if kind else curves.time_column)
 
 

@@ -8,7 +8,6 @@ is closed in the same line. Both are told of a line by looking at that line.
 
 from __future__ import annotations
 
-import re
 import unicodedata
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, NamedTuple
@@ -32,7 +31,8 @@ if TYPE_CHECKING:
 
 SEPARATORS = (",", ";", "\t", "|", " ")
 _BLANKS = " "  # the separator of which any number is one
-_FEED, _QUOTE, _SPACES = ord("\n"), ord('"'), b" \t\n\v\f"
+_FEED, _QUOTE, _TAB, _BLANK = map(ord, '\n"\t ')
+_SPACES = b" \t\n\v\f"
 _BOM = b"\xef\xbb\xbf"
 _MARKS = r"\pM{31}"  # more than text has, and ordering them takes the square of their time
 Texts = Mapping[str, pa.Array]  # by the name of the column, one text or number a line
@@ -297,11 +297,24 @@ def _below(text: bytes, above: int) -> tuple[bytes, bytes]:
 
 
 def _separated(text: bytes, separator: str) -> bytes:
-    """Return a text with one tab for any number of blanks between cells, where blanks separate."""
+    """Return a text with one tab for any number of blanks between cells, where blanks separate.
+
+    Blanks between an odd and an even quotation mark of their line are part of a cell.
+    """
     if separator != _BLANKS:
         return text
-    text = re.sub(rb"^[ \t]+|[ \t]+$", b"", text, flags=re.MULTILINE)
-    return re.sub(rb'("(?:[^"\n]|"")*"|[^" \t\n]+)[ \t]+', rb"\1\t", text)
+    letters = np.frombuffer(text, np.uint8)
+    blank = (letters == _BLANK) | (letters == _TAB)
+    if b'"' in text:
+        ends = np.flatnonzero(letters == _FEED)
+        marks = np.cumsum(letters == _QUOTE, dtype=np.uint8)  # by twos, so that it may overflow
+        before = np.append(np.uint8(0), marks[ends[:-1]])
+        blank &= (marks - np.repeat(before, np.diff(ends, prepend=-1))) % 2 == 0
+    begins = blank.copy()
+    begins[1:] &= ~blank[:-1]
+    single = np.where(begins, np.uint8(_TAB), letters)[~blank | begins]
+    is_edge = np.append(True, single[:-1] == _FEED) | np.append(single[1:] == _FEED, False)
+    return bytes(single[~(is_edge & (single == _TAB))])
 
 
 def _checked_marks(column: pa.Array) -> pa.Array:

@@ -17,7 +17,6 @@ from engine.core.errors import InputError
 from engine.core.lists import counted, shortened
 from engine.core.tasks import TASKS, DataType
 from engine.core.types import Array, EventFacts, PublicFacts, TimeLaw
-from engine.language.grammar import capital
 from engine.numerics.counts.cells import Counted
 from engine.numerics.counts.estimands import ESTIMANDS
 from engine.uploads.columns import Integers, Observations
@@ -31,7 +30,7 @@ from engine.uploads.limits import LIMITS
 from engine.uploads.people import read
 from engine.uploads.proposal import propose
 from engine.uploads.proposing.framing import framed
-from engine.uploads.reading_of_files import Reading
+from engine.uploads.reading_of_files import SINGLE, Reading
 from engine.uploads.records import curves_of, event_columns, events_of, rows_of
 from engine.uploads.rows import RowTable, UploadRows
 from engine.uploads.tables import is_workbook
@@ -113,7 +112,12 @@ def first_look(content: bytes, task: str, encoding: str = "", sheet: str = ""
     """
     data = TASKS[task].data
     kind = ESTIMANDS[task].counted if data is DataType.EVENTS else data
-    reading = _of_task(propose(content, data=kind, encoding=encoding, sheet=sheet).likely, task)
+    proposal = propose(content, data=kind, encoding=encoding, sheet=sheet)
+    for question in proposal.gaps:  # a column that nothing speaks of
+        role = question.field.removeprefix("columns.")
+        if role in SINGLE and role not in proposal.likely.columns and not proposal.likely.is_wide:
+            raise InputError(question.question, field="columns", hint="Choose the column.")
+    reading = _of_task(proposal.likely, task)
     observations = observations_of(content, reading, kind)
     columns = event_columns(reading, kind) if isinstance(kind, Counted) else None
     person = reading.person.column if reading.person is not None else ""
@@ -323,8 +327,8 @@ def _plain_name(column: str) -> str:
     words = column.replace("_", " ").split("(")[0].split("[")[0].split()
     while len(words) > 1 and unit and words[-1].casefold() in _spelt(unit):
         words.pop()
-    return capital("".join(letter for letter in " ".join(words)[:40]
-                           if letter not in "[]<>*`$~:|#\\{}"))
+    name = "".join(letter for letter in " ".join(words)[:40] if letter not in "[]<>*`$~:|#\\{}")
+    return name[:1].upper() + name[1:]
 
 
 def _spelt(unit: str) -> set[str]:

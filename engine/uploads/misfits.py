@@ -47,7 +47,7 @@ _EMPTY = "If so, leave those cells empty in the file."
 OF_OUTCOMES = ("If so, fill in those times from their source: a person without a time would count "
                "as censored at once.")
 """Advice on codes among times to an event, which nobody may leave out by how they ended."""
-_READ_AGAIN = ("Say what time is counted from: as “from” of the time in the reading, such as "
+READ_AGAIN = ("Say what time is counted from: as “from” of the time in the reading, such as "
                "hours of day")
 
 
@@ -110,7 +110,7 @@ def check_fit(times: Array, values: Array, counts: Integers, time_unit: str, fac
     _check_unit(time_unit, facts)
     time = _Range(uncapital(facts.time_name) or "time", facts.time_low, facts.time_high,
                   facts.time_unit or time_unit, "time_low", _LEAST_OF_TIMES)
-    again = f"{_READ_AGAIN}. Or state a range in {time_unit}." if time_unit else (
+    again = f"{READ_AGAIN}. Or state a range in {time_unit}." if time_unit else (
         "State a range in the unit of the file.")
     if not time_unit and _are_serial(times):
         again = _SERIAL
@@ -255,7 +255,7 @@ def _check_unit(time_unit: str, facts: PublicFacts) -> None:
     if time_unit and known_unit(facts.time_unit) and not same_unit(time_unit, facts.time_unit):
         raise InputError(
             f"Times are read in {time_unit}, and the stated range is in {facts.time_unit}.",
-            field="time_unit", hint=f"{_READ_AGAIN}. Or state range and unit in {time_unit}.")
+            field="time_unit", hint=f"{READ_AGAIN}. Or state range and unit in {time_unit}.")
 
 
 def _share_outside(numbers: Array, counts: Integers, stated: _Range) -> float:

@@ -35,6 +35,7 @@ Flags = NDArray[np.bool_]
 UNKNOWN = -1  # a code for a text that is missing
 OTHER = -2  # and for one that was not stated: censored, or left out
 _ANY_DAY = "1970-01-01"
+_ROUNDED = r"^[0-9]+(\.[0-9]+)?e[+-]?[0-9]+$"
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -191,6 +192,9 @@ def _ids(lines: Lines, reading: Reading, faults: _Faults) -> tuple[tuple[str, ..
         written.dictionary)), value_set=missing))
     codes = np.asarray(written.indices)
     faults.add(np.asarray(is_none)[codes], "without an id")
+    if stated.form is not IdForm.EXACT:  # people whose long numbers are rounded alike become one
+        rounded = np.asarray(pc.match_substring_regex(ids, _ROUNDED))
+        faults.add(rounded[codes], "with an id such as 1.2E+11, which has lost digits")
     merged = ids.dictionary_encode()
     return (tuple(merged.dictionary.to_pylist()),
             np.asarray(merged.indices)[codes].astype(np.int64))
@@ -256,7 +260,7 @@ def _wide(lines: Lines, reading: Reading, faults: _Faults) -> tuple[Array | None
             "they are written.")
     values, bad = read_cells([lines.cells[""]], reading.values, reading)
     shape = (lines.n_lines, len(times))
-    faults.add(bad.reshape(shape).any(axis=1), "with an unreadable cell")
+    faults.add(np.logical_or.reduce(bad.reshape(shape), axis=1), "with an unreadable cell")
     return times, values.reshape(shape)
 
 

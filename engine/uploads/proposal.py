@@ -28,6 +28,7 @@ from engine.uploads.limits import LIMITS, Limits, have
 from engine.uploads.proposing.asking import doubts_of, gaps_of, notes_on
 from engine.uploads.proposing.examples import examples_of, summary_of
 from engine.uploads.proposing.framing import framed
+from engine.uploads.proposing.names import plain_name
 from engine.uploads.proposing.people import Ids, proposed_ids
 from engine.uploads.proposing.questions import Question, likely
 from engine.uploads.proposing.roles import (
@@ -41,10 +42,13 @@ from engine.uploads.proposing.roles import (
 )
 from engine.uploads.proposing.stated import Stated
 from engine.uploads.reading_of_files import CODED, DAY, FIRST, Column, Kind, Person, Reading
+from engine.uploads.spellings import OF_KINDS, OF_UNITS, plain_spelling
+from engine.uploads.units import known_unit
 
 _OF_DATA = {DataType.CURVES: FileKind.CURVES, DataType.READINGS: FileKind.SINGLE,
             DataType.RECORDS: FileKind.RECORDS, Counted.OUTCOMES: FileKind.OUTCOMES,
             Counted.VALUES: FileKind.VALUES, Counted.LABELS: FileKind.SCORES}
+_MOST_KINDS = 100  # of measurement, or units; more texts are ids
 _SEVERAL = {FileKind.CURVES: "keep", FileKind.OUTCOMES: "join"}
 
 
@@ -187,6 +191,7 @@ def _reading(look: Look, roles: Roles, ids: Ids | None) -> Reading:
     listed = {name: tuple(column_of(look, [column], name) for column in getattr(roles, name))
               for name in ("covariates", "features")}
     missing = _missing(look, roles)
+    _refuse_kinds(look, roles, ids)
     if ids is not None:
         _refuse_lines_without_id(ids, missing)
     return Reading(
@@ -219,6 +224,27 @@ def _missing(look: Look, roles: Roles) -> tuple[str, ...]:
              *([*look.columns][1:] if roles.people_in_columns else ()))
     occurring = {text.casefold() for name in names for text in look.columns[name].missing}
     return ("", *sorted(occurring))
+
+
+def _refuse_kinds(look: Look, roles: Roles, ids: Ids | None) -> None:
+    """Refuse a column of values of several kinds, or in several units, as another column says."""
+    role = "time" if roles.kind is FileKind.VALUES else "value"
+    for value in roles.single.get(role, ()):
+        for column in look.free(roles.used):
+            name = plain_name(column).removeprefix(f"{plain_name(value)}_")
+            of_units, known = name in OF_UNITS, look.columns[column].known
+            is_id = ids is not None and ids.content is look.columns[column]
+            if is_id or (not of_units and name not in OF_KINDS) or len(known) > _MOST_KINDS:
+                continue
+            number = len({known_unit(text) or plain_spelling(text) if of_units else
+                          plain_spelling(text) for text in known})
+            if number > 1:
+                kinds = "units" if of_units else "kinds of measurement"
+                raise InputError(
+                    f"The column “{shortened(column)}” names {number:,} {kinds}, and “"
+                    f"{shortened(value)}” holds the values of all.", field=column,
+                    hint="Bring all values to one unit, or keep the lines of one." if of_units else
+                    "Keep the lines of one, or leave the column out if it names something else.")
 
 
 def _refuse_lines_without_id(ids: Ids, missing: Sequence[str]) -> None:

@@ -467,11 +467,12 @@ def _one_time_of_each(spans: _Spans, whose: _Whose, reading: Reading, kind: Coun
     """Return the time and the status of each record (n,)."""
     record = whose.record
     order = np.lexsort((spans.status, spans.end, spans.start, record))
-    record, (start, end, status) = record[order], (each[order] for each in spans)
+    record, status = record[order], spans.status[order]
+    start, end = spans.start[order], spans.end[order]
     is_new = np.append(True, record[1:] != record[:-1])
     same = ~is_new & np.append(False, _equal(start) & _equal(end) & (status[1:] == status[:-1]))
     if same.any():  # copies of a line say nothing more
-        record, start, end, status = (each[~same] for each in (record, start, end, status))
+        record, start, end, status = record[~same], start[~same], end[~same], status[~same]
     first = np.flatnonzero(np.append(True, record[1:] != record[:-1]))
     last = np.append(first[1:], len(record)) - 1
     if (first < last).any():

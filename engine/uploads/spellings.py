@@ -27,8 +27,8 @@ _SIZE = re.compile(r"n\s*=\s*[0-9]+")
 _INITIALS = frozenset(letter for word in (*_TOTALS, *_ENDS, *MISSING) for each in
                       (word, word.upper()) for letter in each[:1])
 _LONGEST = max(map(len, (*_TOTALS, *MISSING)))
-_OF_UNITS = ("unit", "units", "uom", "value_unit", "result_unit", "unit_of_measure")
-_OF_KINDS = ("test", "test_name", "test_code", "lab_test", "analyte", "parameter", "param",
+OF_UNITS = ("unit", "units", "uom", "value_unit", "result_unit", "unit_of_measure")
+OF_KINDS = ("test", "test_name", "test_code", "lab_test", "analyte", "parameter", "param",
              "paramcd", "component", "lbtest", "lbtestcd", "vstest", "vstestcd", "loinc")
 _ROUNDED = re.compile(r"[+-]?[0-9](\.[0-9]+)?[Ee]\+[0-9]{2,3}")  # as spreadsheets keep long numbers
 
@@ -96,8 +96,8 @@ def check_kinds(table: Table, columns: Iterable[str], value: str) -> None:
     """
     for column in columns if value else ():
         name = _plain_name(column).removeprefix(f"{_plain_name(value)}_")
-        of_units = name in _OF_UNITS
-        if not of_units and name not in _OF_KINDS:
+        of_units = name in OF_UNITS
+        if not of_units and name not in OF_KINDS:
             continue
         blank = MISSING if of_units else ("",)  # Na is sodium
         texts = {known_unit(text) * of_units or plain_spelling(text)
@@ -181,19 +181,3 @@ def check_ids(ids: Sequence[str], rows: NDArray[np.int64], column: str) -> None:
             "rounded, as spreadsheet programs do to long numbers (1.23E+11).", field=column,
             hint="Write all of their digits, as text: people whose ids are rounded alike would "
             "count as one.")
-
-
-def n_other_spellings(ids: Sequence[str]) -> int:
-    """How many ids are like an earlier one but for capitals, leading zeros and .0 behind a number.
-
-    Parameters
-    ----------
-    ids : sequence of str
-        Different texts.
-
-    Examples
-    --------
-    >>> n_other_spellings(("7", "007", "7.0", "A7", "a7", "70"))
-    3
-    """
-    return len(ids) - len({name.casefold().removesuffix(".0").lstrip("0") for name in ids})

@@ -22,7 +22,9 @@ def reading(plain: Mapping[str, Any]) -> str:
     single = [f"{role} {_column(each)}" for role, each in columns.items()
               if isinstance(each, Mapping) and role != "values"]
     wide = columns.get("values")
-    numbers = [] if wide is None else [f"{len(wide['at'])} columns of values at stated times"]
+    numbers = [] if wide is None else [
+        f"{len(wide['at'])} columns of values at stated times" if "at" in wide else
+        "a column of values for each person"]
     missing = ", ".join(f"“{text}”" for text in plain["missing"] if text)
     return "; ".join((
         _person(plain["person"]), *single, *several, *numbers,

@@ -42,9 +42,9 @@ from engine.sources.dense_curves import DenseCurves
 from engine.sources.regression_points import RegressionPoints
 from engine.sources.sparse_curves import SparseCurves, mu1
 from engine.sources.sparse_rows import SparseRows
-from engine.uploads.curves import read_curves
-from engine.uploads.layout import suggest_layout
-from engine.uploads.tables import read_table
+from engine.uploads.people import read
+from engine.uploads.reading_of_files import Column, Frame, Person, Reading
+from engine.uploads.records import curves_of
 from tests.benchmark.floors import (
     CHANGE,
     PASS,
@@ -444,10 +444,12 @@ def _table_over_read_csv() -> float:
         "time": rng.random((people, readings)).round(3).ravel(),
         "value": rng.standard_normal((people, readings)).round(2).ravel()})
     content = frame.to_csv(index=False).encode()
+    reading = Reading(
+        frame=Frame(header=("id", "time", "value")), person=Person(column="id"),
+        columns={role: Column(names=(role,)) for role in ("time", "value")})
 
     def checked() -> None:
-        table = read_table(content)
-        read_curves(table, suggest_layout(table))
+        curves_of(read(content, reading))
 
     times = interleaved({"checked": checked,
                          "bare": lambda: pd.read_csv(io.BytesIO(content))}, rounds=3)

@@ -9,7 +9,7 @@ from urllib.parse import urlsplit
 import pytest
 
 from pages.shared.places import PAGES
-from pages.shared.server import connections
+from pages.shared.server import headers
 from tests.heavy import all_but
 from tests.waiting import settle
 
@@ -36,7 +36,7 @@ def answer(server, path, method="GET"):
     "/media/none.csv", "/..%2f..%2fetc/passwd"])
 def test_every_answer_carries_the_headers_once(server, path):
     got = answer(server, path)
-    for name, value in connections.security().items():
+    for name, value in headers.security().items():
         assert got.headers.get_all(name) == [value]
 
 
@@ -46,7 +46,7 @@ def test_a_refused_upload_carries_them_too(server):
 
 
 def test_nothing_comes_from_elsewhere_and_no_text_becomes_a_script():
-    policy = connections.security()["Content-Security-Policy"]
+    policy = headers.security()["Content-Security-Policy"]
     directives = dict(part.split(" ", 1) for part in policy.split("; "))
     assert directives["default-src"] == directives["frame-ancestors"] == "'none'"
     assert not {"*", "http:", "https:", "'unsafe-eval'"} & set(policy.replace(";", "").split())

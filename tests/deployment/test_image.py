@@ -17,7 +17,7 @@ from pathlib import Path
 
 import pytest
 
-from pages.shared.server import connections
+from pages.shared.server import headers
 from scripts import build_image
 from tests.load.visitor import Visitor
 from tests.server import ROOT, free_port
@@ -124,7 +124,7 @@ def test_a_visitor_gets_a_computed_page_from_a_container_without_rights(containe
 def test_its_answers_carry_the_headers(container):
     with urllib.request.urlopen(container[1]) as answer:
         sent = dict(answer.headers)
-    assert {name.lower(): value for name, value in connections.security().items()}.items() <= sent.items()
+    assert {name.lower(): value for name, value in headers.security().items()}.items() <= sent.items()
 
 
 def test_it_is_nobody_without_capabilities_and_can_gain_none(container, engine):

@@ -377,9 +377,9 @@ def _live(door: str) -> int:
         code = answer(door, words)
     finally:
         sys.stdout.flush()
-        from engine.uploads import reading
+        from engine.uploads import bounded
 
-        reading._WORKER._worker.kill()  # so that its memory counts
+        bounded._WORKER._worker.kill()  # so that its memory counts
         status = Path("/proc/self/status").read_text()  # what `resource` says begins with the parent's
         result = int(status.split("VmHWM:")[1].split()[0])
         children = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss

@@ -62,9 +62,12 @@ def test_faults_of_all_kinds_are_counted_together():
         assert part in told
 
 
-def test_ids_that_a_spreadsheet_has_rounded_are_one_id_each_and_never_split():
-    people = read(b"id,time,value\n1E5,1,1\n1e5,2,2\n1E+05,3,3\n", Reading.of(LONG))
-    assert people.ids == ("1e5", "1e+05")  # spellings merge, and are never numbers
+@pytest.mark.parametrize("name", ["1E5", "1.23E+11", "1e05", "12e-3"])
+def test_ids_that_a_spreadsheet_has_rounded_are_refused_unless_every_spelling_is_an_id(name):
+    told = refusal([*GOOD, f"{name},4,53", f"{name},5,54"])
+    assert "2 with an id such as 1.2E+11, which has lost digits" in told and name not in told
+    exact = Reading.of(LONG | {"person": {"column": "id", "form": "exact"}})
+    assert read(f"id,time,value\n{name},1,2\nb,1,2\n".encode(), exact).ids == (name, "b")
 
 
 @pytest.mark.parametrize("header", ["id,time", "id,value,time", "time,value,id", "Id,time,value",

@@ -22,7 +22,7 @@ MB = 1_000_000
 MAX_UPLOAD = 20 * 1024 * 1024
 RETURN_SECONDS = 100  # until a lost connection counts as gone, and memory was given back
 LONG = BackMsg(rerun_script=ClientState(query_string="x" * 3 * MB))  # a message, but for its size
-_HEAD = "PUT /_stcore/upload_file/x/y HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Length: 1000\r\n"
+_HEAD = "PUT {}/_stcore/upload_file/x/y HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Length: 1000\r\n"
 
 
 async def assert_usual(server):
@@ -74,39 +74,40 @@ async def sends(server, message):
 @pytest.mark.parametrize("message, code", [
     ("text", 1003), (b"\xff" * 100, 1002), (LONG.SerializeToString(), 1009), (bytes(60 * MB), 1009)],
     ids=["text", "no message", "too large", "far too large"])
-def test_a_message_that_is_none_ends_one_connection_and_nothing_else(fresh, message, code):
+def test_a_message_that_is_none_ends_one_connection_and_nothing_else(door, message, code):
     async def tries():
-        assert await sends(fresh, message) == code
-        await assert_usual(fresh)
+        assert await sends(door, message) == code
+        await assert_usual(door)
 
     finished(tries())
 
 
 @pytest.mark.slow
-def test_an_upload_above_the_limit_is_refused_with_and_without_its_length(fresh):
+def test_an_upload_above_the_limit_is_refused_with_and_without_its_length(door):
     async def tries():
-        async with Visitor(fresh.url) as visitor:
+        async with Visitor(door.url) as visitor:
             await visitor.run()
             place = (await visitor.upload_address("a.csv")).upload_url
             too_large = bytes(MAX_UPLOAD + MB)
-            assert await asyncio.to_thread(put_file, fresh.url, place, "a.csv", too_large) == 413
-            assert await asyncio.to_thread(put_file, fresh.url, place, "a.csv", b"a,b\n1,2\n") == 204
-        await assert_usual(fresh)
+            assert await asyncio.to_thread(put_file, door.url, place, "a.csv", too_large) == 413
+            assert await asyncio.to_thread(put_file, door.url, place, "a.csv", b"a,b\n1,2\n") == 204
+        await assert_usual(door)
 
     finished(tries())
 
 
 @pytest.mark.slow
-def test_slow_senders_keep_nobody_waiting(fresh):
+def test_slow_senders_keep_nobody_waiting(door):
     async def tries():
-        await assert_usual(fresh)
+        await assert_usual(door)
+        head = _HEAD.format(urlsplit(door.url).path)
         held = await asyncio.gather(*(
-            sent_slowly(fresh.url, _HEAD[:40 + k] if k % 2 else f"{_HEAD}\r\n" + "x" * k)
+            sent_slowly(door.url, head[:40 + k] if k % 2 else f"{head}\r\n" + "x" * k)
             for k in range(SLOW)))
-        await assert_usual(fresh)
+        await assert_usual(door)
         for _, writer in held:
             writer.close()
-        await assert_usual(fresh)
+        await assert_usual(door)
 
     finished(tries())
 

@@ -289,11 +289,11 @@ def _token(url: str) -> dict[str, str]:
 
 def request(url: str, method: str, path: str, body: bytes | None = None,
             headers: dict[str, str] | None = None) -> tuple[int, Any, bytes]:
-    """One request; its status, headers and body."""
+    """One request for a path below that of the address; its status, headers and body."""
     address = urlsplit(url)
     connection = HTTPConnection(address.hostname or "", address.port or 80, timeout=PATIENCE)
     try:
-        connection.request(method, path, body, headers or {})
+        connection.request(method, address.path + path, body, headers or {})
         answer = connection.getresponse()
         return answer.status, answer.headers, answer.read()
     finally:

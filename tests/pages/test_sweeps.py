@@ -117,7 +117,7 @@ def test_a_value_that_cannot_be_is_refused_beside_its_field_and_the_values_stay(
 def test_results_of_ones_own_curves_stay_in_the_session_and_make_no_files():
     at = visit("sweeps", "sweep.values-1_8~sweep.repeats-5", upload=own_curves(), show_upload=True)
     job = after_run(at)
-    assert not job.is_shared and at.session_state.visitor in job.key
+    assert not job.is_kept and at.session_state.visitor in job.key
     until(lambda: job.key not in sweep_panel_jobs())
     assert not at.get("download_button") and not at.code and at.table
     assert "s" not in at.query_params

@@ -151,6 +151,57 @@ def test_what_only_the_holder_knows_is_asked_and_nothing_is_confirmed_before(mon
     assert not at.button(key="confirm_reading").disabled
 
 
+def lines(header, *rows):
+    return "\n".join([header, *rows])
+
+
+HEIGHTS = [(k, a, 90 + 5 * a + k % 7) for k in range(40) for a in (2, 4, 6, 8)]
+STAMPS = [f"2024-03-{day:02d}T{hour:02d}:00" for day in (1, 2, 3) for hour in range(24)]
+PEOPLE = [  # small files that went wrong: who is one person, and what the screen says of it
+    (lines("sex,age,height", *(f"{'fm'[k % 2]},{a},{h}" for k, a, h in HEIGHTS)), "People are not named", None),
+    (lines(",age,height", *(f"{n},{a},{h}" for n, (_, a, h) in enumerate(HEIGHTS))),
+     "it differs in every line, as row numbers do", None),
+    (lines("visit,age,height", *(f"{n % 4},{a},{h}" for n, (_, a, h) in enumerate(HEIGHTS))),
+     "“visit”", None),
+    (lines("class,age,height", *(f"{k % 3},{a},{h}" for k, a, h in HEIGHTS)), "“class”", None),
+    (lines("date,glucose", *(f"{stamp},{5 + n % 9}" for n, stamp in enumerate(STAMPS))),
+     "People are not named in this file", None),
+    (lines("stamp," + ",".join(f"meter{k}" for k in range(12)), *(
+        f"{stamp}," + ",".join(str(1 + (n + k) % 5) for k in range(12))
+        for n, stamp in enumerate(STAMPS))), "12 columns beside the first", 12),
+    (lines("id,age,height", *(f"p{k}{chr(0x200b) * (a % 4 == 0)},{a},{h}" for k, a, h in HEIGHTS)),
+     "40 different “id”", 40)]
+
+
+@pytest.mark.parametrize(("content", "sentence", "people"), PEOPLE, ids=[
+    "sex left over", "unnamed index", "visit", "class label", "one person’s series",
+    "meters as columns", "hidden characters"])
+def test_nobody_is_a_person_by_elimination(monkeypatch, content, sentence, people):
+    bring(monkeypatch, content)
+    at = visit("publish")
+    asked = [radio for radio in at.radio if "ask_person" in radio.key]
+    assert sentence in said(at) and bool(asked) == (people is None) and not at.error
+    if people is None:
+        assert asked[0].value is None and at.button(key="confirm_reading").disabled
+    else:
+        assert f"{people} curves" in said(confirm(at))
+
+
+CELLS = [  # small files that went wrong: how a cell is read
+    (lines("id,date,value", *(f"p{k},{1 + k % 12:02d}/{1 + a:02d}/2024,{h}" for k, a, h in HEIGHTS)),
+     "columns.time.order"),
+    (lines("id,stamp,value", *(f"p{k},2024-03-0{1 + a}T10:00:00{('+01:00', 'Z')[k % 2]},{h}"
+                               for k, a, h in HEIGHTS)), "columns.time.offset")]
+
+
+@pytest.mark.parametrize(("content", "field"), CELLS, ids=["order of dates", "offsets"])
+def test_how_dates_and_offsets_are_meant_is_asked_and_never_told_by_a_majority(monkeypatch, content, field):
+    bring(monkeypatch, content)
+    at = visit("publish")
+    assert question(at, field) and not at.error
+    assert (question(at, field).value is None) == field.endswith("order")
+
+
 def test_columns_whose_names_say_nothing_are_chosen_by_hand(monkeypatch):
     frame = pd.DataFrame([(f"q{k}", a, 2 * a + k) for k in range(20) for a in range(5)],
                          columns=["aa", "bb", "cc"])
@@ -348,10 +399,18 @@ def test_common_times_of_a_long_file_are_typed_in_and_a_bad_list_keeps_the_form_
     at.text_input(key="upload_times").set_value("2 to 18 by 4").run()
     assert not at.error and not at.warning
     at.selectbox(key="upload_symmetric").set_value(True)
-    facts = show(at).session_state["upload"].facts
+    facts = show(ran(at)).session_state["upload"].facts
     assert any("does not look as stated" in box.value or "About your file" in box.value
                for box in at.warning)
     assert facts.design.times == (0, 0.25, 0.5, 0.75, 1) and facts.symmetric
+
+
+def test_a_fact_that_is_changed_in_the_moment_of_the_press_is_not_frozen_as_it_was(monkeypatch):
+    at = state(confirmed(monkeypatch), first=2, last=18)
+    at.text_input(key="upload_value_high").set_value("250")
+    show(at)  # both arrive at once
+    assert at.session_state["upload"].facts.is_proposed and "press the button once more" in said(at)
+    assert show(at).session_state["upload"].facts.value_high == 250
 
 
 # -- what stays ------------------------------------------------------------------------------------

@@ -47,6 +47,7 @@ def test_times_in_years_stop_at_a_range_in_hours_and_reading_them_again_mends_it
     at = confirm(answer(dropped(monkeypatch, days()), FROM, "calendar"))
     show(starts_from(at, "glucose_mg"))
     assert "Times are read in years, and the stated range is in hours" in errors(at)
+    assert "Say what time is counted from: “Change” above" in errors(at)
     at.button(key="change_reading").click()
     confirm(answer(ran(at), FROM, "time of day"))
     show(at)

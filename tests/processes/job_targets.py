@@ -1,6 +1,7 @@
 """What the tests of jobs run in workers."""
 
 import os
+import signal
 import sys
 import threading
 import time
@@ -83,6 +84,18 @@ def rest():
 
 def end():
     os.abort()
+
+
+def break_on_file(content):
+    raise ValueError(f"{SECRET} {content[:10]!r}")
+
+
+def break_down():
+    os.kill(os.getpid(), signal.SIGSEGV)
+
+
+def leave():
+    os._exit(3)
 
 
 def chatter():

@@ -4,12 +4,15 @@ import os
 import subprocess
 import sys
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
+from engine.__main__ import main
 from engine.core.errors import InputError
+from engine.core.faults import WorkerFault
 from engine.running.bounded import BoundedWorker, Bounds, Ended
-from engine.uploads import reading
+from engine.uploads import bounded
 from pages.shared.server import computing
 from pages.shared.server.jobs import Jobs
 from tests import files
@@ -44,7 +47,14 @@ def test_what_takes_more_than_its_bounds_is_ended_and_the_next_call_goes_on(work
 
 def test_what_neither_computes_nor_ends_is_ended_by_the_clock(worker):
     with pytest.raises(Ended):
-        worker.call(Bounds(wait=0.0), job_targets.rest)
+        worker.call(Bounds(wait=0.1), job_targets.rest)
+    assert worker.call(BOUNDS, sum, (1, 2)) == 3
+
+
+@pytest.mark.parametrize("task", [job_targets.break_down, job_targets.leave])
+def test_a_worker_that_breaks_down_is_a_fault_and_the_next_call_goes_on(worker, task):
+    with pytest.raises(WorkerFault, match="broke down"):
+        worker.call(BOUNDS, task)
     assert worker.call(BOUNDS, sum, (1, 2)) == 3
 
 
@@ -52,10 +62,10 @@ def test_what_a_person_can_put_right_comes_back_and_nothing_else_is_said(worker,
     with pytest.raises(InputError, match="Too few people") as refused:
         worker.call(BOUNDS, job_targets.decline)
     assert refused.value.hint == "Ask more."
-    with pytest.raises(Ended) as ended:
+    with pytest.raises(WorkerFault, match="ValueError in ") as fault:
         worker.call(BOUNDS, job_targets.chatter)
     result = capfd.readouterr()
-    assert job_targets.SECRET not in str(ended.value) + result.out + result.err
+    assert job_targets.SECRET not in str(fault.value) + result.out + result.err
 
 
 @pytest.mark.slow
@@ -73,7 +83,7 @@ def test_limits_last_as_long_as_the_call(worker):
 
 def test_a_file_is_read_as_without_bounds():
     for content in (files.csv(), files.xlsx(), b"a,b\n" + b"1,2\n" * 50_000):
-        here, there = reading.read_table(content), reading.read_file(content)
+        here, there = bounded.read_table(content), bounded.read_file(content)
         assert there.cells.equals(here.cells) and there.notes == here.notes
 
 
@@ -89,20 +99,34 @@ print(read_file(b"a,b\\n" + b"1,2\\n" * 50_000).n_rows, flush=True)
     assert result.stdout.split() == ["begun", "50000"], result.stderr
 
 
+def test_a_fault_of_the_reader_is_no_limit_that_the_file_passes(monkeypatch, capsys):
+    monkeypatch.setattr(bounded, "read_table", job_targets.break_on_file)
+    with pytest.raises(WorkerFault, match=r"^ValueError in \S+, line \d+$"):
+        bounded.read_file(b"a,b\n" + b"1,2\n" * 50_000)
+
+    def add(commands):
+        commands.add_parser("read").set_defaults(
+            command=lambda _: bounded.read_file(b"a,b\n" + b"1,2\n" * 50_000))
+
+    assert main(["read"], [SimpleNamespace(add=add)]) == 70
+    said = capsys.readouterr().err
+    assert "on our side: ValueError in " in said and job_targets.SECRET not in said
+
+
 def test_a_wide_table_needs_no_more_memory_than_a_narrow_one():
     header, row = ((b"1.25," * 200)[:-1] + b"\n" for _ in range(2))
     header = b",".join(b"c%d" % k for k in range(200)) + b"\n"
-    assert reading.read_file(header + row * 19_800).n_rows == 19_800
+    assert bounded.read_file(header + row * 19_800).n_rows == 19_800
 
 
 @pytest.mark.parametrize("name", [
     "a cell far off", slow("one long string in every cell"), slow("two columns far apart")])
 def test_a_workbook_that_takes_the_reader_down_is_refused_in_a_sentence(name, capfd):
     with pytest.raises(InputError, match=r"5 seconds or 270 MB|damaged"):
-        reading.read_file(WORKBOOKS[name][0]())
+        bounded.read_file(WORKBOOKS[name][0]())
     result = capfd.readouterr()
     assert not result.out and not result.err
-    assert reading.read_file(files.xlsx()).n_rows
+    assert bounded.read_file(files.xlsx()).n_rows
 
 
 def test_pages_read_within_the_same_bounds(monkeypatch):
@@ -114,9 +138,10 @@ def test_pages_read_within_the_same_bounds(monkeypatch):
             computing.computed("file that ends the worker", job_targets.end, bounds=BOUNDS)
         with pytest.raises(Ended):
             computing.computed("file that fills it", job_targets.gather, bounds=BOUNDS)
-        table = computing.computed("file fine", reading.read_table, files.xlsx(), bounds=AMPLE)
+        table = computing.computed("file fine", bounded.read_table, files.xlsx(), bounds=AMPLE)
         assert table.n_rows
-        with pytest.raises(Ended):
-            computing.computed("file late", job_targets.rest, bounds=Bounds(wait=0.0))
+        for fault in (job_targets.break_down, job_targets.chatter):
+            with pytest.raises(WorkerFault, match="in job"):
+                computing.computed(f"file {fault.__name__}", fault, bounds=BOUNDS)
     finally:
         pool.close()

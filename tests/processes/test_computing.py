@@ -6,6 +6,7 @@ from types import SimpleNamespace
 import pytest
 
 from engine.core.errors import InputError
+from engine.running.workers import Worker
 from pages.shared.server import computing
 from pages.shared.server.jobs import Jobs
 from tests.processes import job_targets
@@ -79,8 +80,30 @@ def test_what_a_person_can_put_right_is_raised_and_a_fault_has_no_message():
 
 def test_nothing_is_kept_of_what_was_computed(pool):
     computing.computed("forgotten", sum, (1, 2))
-    assert "forgotten" not in pool._jobs
+    until(lambda: "forgotten" not in pool._jobs)
     assert not any(job.key == "forgotten" for job in computing._watched)
+
+
+def test_what_is_stopped_is_forgotten_where_it_ends_however_late_that_is(monkeypatch, pool):
+    is_slow, usual = threading.Event(), Worker.kill
+
+    def kill(worker):
+        is_slow.wait(PATIENCE)
+        usual(worker)
+
+    monkeypatch.setattr(computing, "_GRACE_SECONDS", 0.0)
+    monkeypatch.setattr(Worker, "kill", kill)
+    moves_on = threading.Event()
+    thread, _ = asked(monkeypatch, "late", moves_on)
+    until(lambda: "late" in pool._jobs and pool._jobs["late"].parts)
+    job, timers = pool._jobs["late"], threading.active_count()
+    moves_on.set()
+    thread.join(PATIENCE)
+    until(lambda: job._stop_asked.is_set() and threading.active_count() < timers)
+    assert job.live  # nobody waits for its end any more
+    is_slow.set()
+    until(lambda: "late" not in pool._jobs)
+    assert job.state == "stopped" and job not in computing._watched
 
 
 def test_what_nobody_waits_for_any_more_is_stopped(monkeypatch, pool):

@@ -396,7 +396,7 @@ def test_an_abandoned_job_goes_on_until_another_needs_its_slot(pool, long_job, m
 
 
 def test_a_job_on_ones_own_data_is_kept_by_its_session_alone(pool):
-    result = finished(pool, "own", job_targets.squares, 3, is_shared=False)
+    result = finished(pool, "own", job_targets.squares, 3, is_kept=False)
     until(lambda: "own" not in pool._jobs)
     assert result.result is not None
     again = finished(pool, "own", job_targets.squares, 3)
@@ -404,7 +404,7 @@ def test_a_job_on_ones_own_data_is_kept_by_its_session_alone(pool):
 
 
 def test_a_job_on_ones_own_data_that_was_stopped_while_it_waited_is_forgotten_too(pool, long_job):
-    result = pool.start("mine", job_targets.squares, 3, is_shared=False)
+    result = pool.start("mine", job_targets.squares, 3, is_kept=False)
     result.stop()
     long_job.stop()
     until(lambda: "mine" not in pool._jobs)

@@ -7,8 +7,10 @@ import subprocess
 import sys
 import threading
 from concurrent.futures import Executor, Future
+from dataclasses import replace
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from engine.core.errors import InputError
@@ -145,11 +147,12 @@ def test_parts_come_back_from_files_to_the_last_bit(tmp_path):
 
 def test_a_part_from_before_steps_had_keys_and_lines_one_kind_of_neighbours_is_read_as_ever(tmp_path):
     kept, key, file = a_file(tmp_path)
-    part = json.loads(file.read_text().splitlines()[1])
-    for line in (line for lines in part["spends"].values() for line in lines):
-        line |= {"what": line.pop("step")["key"], "relation": "replace one"}
-    text = json.dumps(part)
-    file.write_text(f"{json.dumps(part_files.header(key, text))}\n{text}\n")
+
+    def written_before(part):
+        for line in (line for lines in part["spends"].values() for line in lines):
+            line |= {"what": line.pop("step")["key"], "relation": "replace one"}
+
+    rewritten(file, key, written_before)
     assert kept.get(key).spends == run_block(WORK[0].recipe).spends
 
 
@@ -196,6 +199,85 @@ def test_a_file_under_the_name_of_another_block_counts_as_missing(tmp_path):
     kept, key, file = a_file(tmp_path)
     file.rename(tmp_path / "0123456789abcdef.part")
     assert kept.get("0123456789abcdef") is None
+
+
+def changed(part, change):
+    """The part with one thing that no run of its block gives."""
+    measures, ledger = part.errors[0], part.spends[0]
+    with_error = {kind: {**part.errors, 0: {**measures, "total_error": array}} for kind, array in {
+        "other repeats": measures["total_error"][:-1], "no number": measures["total_error"] * np.nan,
+        "infinite": measures["total_error"] + np.inf, "negative": -measures["total_error"], "whole numbers": np.ones((3, 2), int),
+        "flat": measures["total_error"].ravel()}.items()}
+    with_line = {kind: {**part.spends, 0: (replace(ledger[0], **other), *ledger[1:])}
+                 for kind, other in {"another budget": {"budget": Budget(3.0, 1e-3)},
+                                     "another site": {"server": 1}, "no site": {"server": -1}}.items()}
+    others = {"another block": {"index": 1}, "a cell too many": {"failures": {2: "no"}},
+              "both": {"failures": {0: "no"}}, "no words": {"errors": {}, "spends": {},
+                                                            "failures": {0: "", 1: ""}},
+              "a cell less": {"errors": {0: measures}, "spends": {0: ledger}},
+              "no ledger": {"spends": {**part.spends, 0: ()}},
+              "another measure": {"errors": {**part.errors, 0: {**measures, "bias": None}}},
+              "a measure less": {"errors": {**part.errors, 0: {
+                  kind: array for kind, array in measures.items() if kind != "coverage"}}},
+              "no privacy": {"errors": {**part.errors, 0: {**measures, "privacy_error": None}}}}
+    return replace(part, **{**others, **{kind: {"errors": errors} for kind, errors in with_error.items()},
+                            **{kind: {"spends": spends} for kind, spends in with_line.items()}}[change])
+
+
+@pytest.mark.parametrize("change", [
+    "other repeats", "no number", "infinite", "negative", "whole numbers", "flat", "another budget", "another site",
+    "no site", "another block", "a cell too many", "both", "no words", "a cell less", "no ledger",
+    "another measure", "a measure less", "no privacy"])
+def test_a_part_that_no_run_of_its_block_gives_is_computed_again_and_said(tmp_path, capsys, change):
+    kept, key, _ = a_file(tmp_path)
+    part = kept.get(key)
+    kept[key] = changed(part, change)
+    assert part.fits(WORK[0].recipe) and not kept.get(key).fits(WORK[0].recipe)
+    assert_expected(run_sweep(WORK, SerialExecutor(), kept))
+    assert "do not fit this run: 1. They are computed again" in capsys.readouterr().err
+    assert_expected(run_sweep(WORK, NoMore(), kept))
+    assert capsys.readouterr().err == ""
+
+
+def rewritten(file, key, change):
+    """Write the part of a file anew, with its checksum."""
+    part = json.loads(file.read_text().splitlines()[1])
+    text = json.dumps(change(part) or part)
+    file.write_text(f"{json.dumps(part_files.header(key, text))}\n{text}\n")
+
+
+@pytest.mark.parametrize("change", [
+    lambda part: [part], lambda part: "part", lambda part: part.clear(),
+    lambda part: part.update(errors=[]), lambda part: part.update(errors={"x": {}}),
+    lambda part: part.update(failures=7), lambda part: part.update(spends={"0": [[]], "1": []}),
+    lambda part: part["spends"]["0"][0].update(server="0"),
+    lambda part: part["spends"]["0"][0].update(mu="much"),
+    lambda part: part["spends"]["0"][0].update(noise_scale=[float("nan")]),
+    lambda part: part["spends"]["0"][0].update(composition="beside"),
+    lambda part: part["spends"]["0"][0]["step"].update(key=7),
+    lambda part: part["errors"]["0"]["total_error"].update(dtype="O"),
+    lambda part: part["errors"]["0"]["total_error"].update(shape=[10**30, 1]),
+    lambda part: part["errors"]["0"]["total_error"].update(shape="3, 2"),
+    lambda part: part["errors"]["0"]["total_error"].update(bytes="!")])
+def test_a_part_of_other_types_is_computed_again_and_said(tmp_path, capsys, change):
+    kept, key, file = a_file(tmp_path)
+    rewritten(file, key, change)
+    assert kept.get(key) is None
+    said = capsys.readouterr().err
+    assert file.name in said and "is damaged: what it held is computed again" in said
+    assert_expected(run_sweep(WORK, SerialExecutor(), kept))
+
+
+def test_what_is_no_file_in_place_of_a_part_is_refused_in_words(tmp_path):
+    kept, key, file = a_file(tmp_path)
+    file.unlink()
+    file.mkdir()
+    with pytest.raises(InputError, match=r"is a folder, not a regular file\..*Move it away"):
+        next(run_sweep(WORK, NoMore(), kept))
+    file.rmdir()
+    file.symlink_to(tmp_path / "nowhere")
+    with pytest.raises(InputError, match=r"No such file\..*Move it away"):
+        kept.get(key)
 
 
 def test_a_folder_that_cannot_be_made_is_refused(tmp_path):

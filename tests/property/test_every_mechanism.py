@@ -21,6 +21,7 @@ from engine.mechanisms.percentile_curves import PercentileCurves
 from engine.mechanisms.sparse_mean_signs import SparseMeanSigns
 from engine.mechanisms.univariate_mean import Setting, UnivariateMean
 from engine.privacy import accounting
+from engine.simulation.experiments import Cell, Run, blocks, run_block
 from engine.simulation.metrics import integrated_squared_errors
 from engine.sources import sources
 from engine.sources.bounded_values import BoundedValues
@@ -127,6 +128,15 @@ def data(mechanism):
 @pytest.fixture(scope="module")
 def released(mechanism, data):
     return release(mechanism, data)
+
+
+def test_what_a_block_gives_is_what_a_resumed_run_believes(mechanism):
+    if task_of(mechanism) in source_of(mechanism).tasks:  # else it is released from what holds less
+        source = source_of(mechanism)
+        run = Run(2 if source.is_random else 1, 3)
+        budgets = [tuple(map(mechanism.suited, site)) for site in BUDGETS]
+        block = blocks([Cell({}, source, mechanism, each) for each in budgets], run)[0].recipe
+        assert run_block(block).fits(block)
 
 
 def test_the_same_seed_gives_the_same_release_and_another_seed_another(mechanism, data, released):

@@ -71,7 +71,7 @@ def _page(kind: Kind, folder: Path) -> Callable[[bytes], Records]:
     return lambda content: _of(kind, read_people(content, reading))
 
 
-_FACTS = {"value_low": 0, "value_high": 100, "time_low": 0, "time_high": 20_000, "origin": "a source",
+_FACTS = {"value_low": 0, "value_high": 500, "time_low": 0, "time_high": 20_000, "origin": "a source",
           "observations_per_curve": 3, "design": {"law": "even"}, "symmetric": False}
 
 
@@ -120,7 +120,7 @@ def _api(kind: Kind, folder: Path) -> Callable[[bytes], Records]:
             return _records(api.read_survival(path, reading=kind.reading, follow_up=1000.0,
                                               origin="a source").observations)
         return _records(api.read_curves(
-            path, reading=kind.reading, values=(0, 100), times=(0, 20_000), origin="a source",
+            path, reading=kind.reading, values=(0, 500), times=(0, 20_000), origin="a source",
             design={"law": "even"}, observations=3).observations)
     return reader
 

@@ -14,6 +14,7 @@ from engine.release import key_file, repair
 from engine.release.data_content import content_of
 from engine.release.earlier_ledgers import slow_hash
 from engine.release.ledger import Ledger
+from engine.release.people import PeopleSet, hashes_of
 from tests.golden.ledgers_of_050 import CHARGES, data
 from tests.ledgers import SEA, Some, charges, pure, spent
 
@@ -71,6 +72,18 @@ def test_people_of_a_taken_over_ledger_are_known_by_their_ids_and_curves(book, k
     assert spent(book, renamed) == 0
     assert spent(book, Some([f"child-{k}" for k in range(3)])) == pytest.approx(2.4375)
     assert spent(book, known["months"]) == pytest.approx(2.4375)  # under other ids
+
+
+def test_numbers_that_an_earlier_version_kept_with_zeros_before_them_are_the_same_people(book):
+    """Ids are compared as numbers now; a set of 0.5.0 has them as they were written."""
+    with book.log.writing() as log:
+        ids = hashes_of("ids", [b"007", b"0042", b"9.0"], log.key)
+        held = log.keep(PeopleSet(ids, 0 * ids, ids).to_bytes())
+        log.add(kind="release", name="padded", what="a mean", n=0, rho=None, records="", plan="", request="",
+                data_sets=[], missing=[], at="", id="1" * 16, sets=[held], total=[3 * 10**12, 1e-6],
+                epsilon=10**12, delta=0, mu_squared=None)
+    everybody = spent(book, Some(["8"]))
+    assert [spent(book, Some([name])) for name in ("7", "42", "9", "70")] == [everybody + 1.0] * 3 + [everybody]
 
 
 def test_the_key_moves_to_its_file_and_no_byte_of_it_stays(book, tmp_path):

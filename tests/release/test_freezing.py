@@ -15,6 +15,10 @@ from engine.release.published import planned
 FACTS = {"value_low": 60, "value_high": 210, "time_low": 2, "time_high": 18, "origin": "a chart",
          "design": {"law": "even"}, "observations_per_curve": 4}
 
+READING = {"frame": {"encoding": "utf-8", "separator": ",", "header": ["id", "age", "height"]},
+           "person": {"column": "id"},
+           "columns": {"time": {"name": "age"}, "value": {"name": "height"}}}
+
 
 def people(n_with_one):
     """100 people with four observations, of whom some have one alone."""
@@ -30,7 +34,7 @@ def study(tmp_path):
         (tmp_path / "few.csv").write_text(people(n_with_one))
         (tmp_path / "request.json").write_text(json.dumps({
             "version": 1, "name": name,
-            "data": {"file": "few.csv", "columns": {"id": "id", "time": "age", "value": "height"},
+            "data": {"file": "few.csv", "reading": READING,
                      "facts": {key: value for key, value in {**FACTS, **stated}.items()
                                if value is not None}},
             "mechanism": {"key": "adaptive_mean", "parameters": {}},

@@ -45,14 +45,14 @@ def saved(tmp_path, source, task=MEAN_FUNCTION):
         return packed.read("again.json").decode()
 
 
-def test_the_settings_state_what_was_stated_of_a_file_and_nothing_of_its_columns(tmp_path):
+def test_the_settings_state_what_was_stated_of_a_file_and_how_it_was_read(tmp_path):
     settings = saved(tmp_path, children())
     stated = stated_in(settings)
     assert stated.numbers == {"value_low": 60, "value_high": 210, "time_low": 2, "time_high": 18,
                               "observations_per_curve": 8}
     assert (stated.words["origin"], stated.words["people"]) == ("growth chart", "children")
     assert stated.design == StatedDesign(law="visits", gap=0.5) and stated.flags["symmetric"]
-    assert "reading" not in json.loads(settings)["data"]
+    assert json.loads(settings)["data"]["reading"] == children().reading.to_plain()
 
 
 def test_with_the_name_of_a_file_the_settings_ask_for_a_release_of_the_same_facts(tmp_path):

@@ -493,3 +493,13 @@ def test_a_workbook_is_read_by_the_name_of_its_sheet_and_the_others_are_told():
     assert len(read(content, other.likely).ids) == 6
     with pytest.raises(InputError):
         propose(content, sheet="none")
+
+
+@pytest.mark.parametrize(("name", "texts"), [("unit", ["mg/dL", "mmol/L"]), ("value_unit", ["cm", "in"]),
+                                             ("test_name", ["ALT", "AST"]), ("LBTESTCD", ["GLUC", "HBA1C"])])
+def test_values_of_several_units_or_kinds_in_one_column_are_refused(name, texts):
+    rows = [(i, a, h, texts[k % 2]) for k, (i, a, h) in enumerate(heights())]
+    with pytest.raises(InputError, match="names 2") as refused:
+        propose(table(["patient", "time", "value", name], rows))
+    assert refused.value.field == name
+    assert not propose(table(["patient", "time", "value", name], [(*row[:3], texts[0]) for row in rows])).gaps

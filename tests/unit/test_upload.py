@@ -183,21 +183,6 @@ def test_ids_that_differ_as_text_are_different_people():
     assert curves_of(content).n_curves == 9
 
 
-def test_ids_that_may_be_one_person_are_pointed_out():
-    assert noted(curves_of(files.rows("007,1,2\n7,1,2\nAnn,1,2\nann,2,3")), "2 ids like another")
-    assert not noted(curves_of(files.rows("A-7,1,2\nA-70,1,2\n17,1,3")), "like another")
-
-
-def test_ids_that_only_look_different_are_one_person():
-    assert curves_of(files.rows("Zoë,1,2\nZoe\u0308,2,3\n Zoë ,3,4")).n_curves == 1
-
-
-def test_ids_of_which_many_are_spelled_in_two_ways_are_refused():
-    rows = "\n".join(f"P{k},1,2\n{'p' if k < 7 else 'P'}{k},2,3" for k in range(20))
-    assert_refused(files.rows(rows), "7 of 27 ids")
-    assert noted(curves_of(files.rows(rows.replace("p6", "P6").replace("p5", "P5"))), "5 ids like another")
-
-
 def test_rows_without_an_id_are_refused_with_their_number():
     error = assert_refused(files.rows("a,1,2\n,1,2\n  ,1,2"), "2 rows of column “id” are blank")
     assert error.field == "id"

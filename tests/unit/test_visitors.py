@@ -6,6 +6,7 @@ from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
+import streamlit
 from streamlit.runtime.memory_uploaded_file_manager import MemoryUploadedFileManager
 from streamlit.runtime.uploaded_file_manager import UploadedFileRec
 
@@ -107,8 +108,11 @@ def test_memory_is_given_back_now_and_then_because_no_run_of_a_page_does(monkeyp
 @pytest.mark.parametrize(("method", "path", "reached"), [
     ("PUT", "/_stcore/upload_file/nobody/file", False), ("GET", "/", True),
     ("DELETE", "/_stcore/upload_file/nobody/file", True)])
-def test_only_uploads_need_a_page_that_is_open(method, path, reached):
-    asked, sent = [], []
+@pytest.mark.parametrize("base", ["", "/dash"])
+def test_only_uploads_need_a_page_that_is_open(monkeypatch, base, method, path, reached):
+    asked, sent, usual = [], [], streamlit.get_option
+    monkeypatch.setattr(streamlit, "get_option",
+                        lambda name: base if name == "server.baseUrlPath" else usual(name))
 
     async def server(scope, receive, send):
         asked.append(scope["path"])
@@ -116,7 +120,7 @@ def test_only_uploads_need_a_page_that_is_open(method, path, reached):
     async def send(message):
         sent.append(message)
 
-    scope = {"type": "http", "method": method, "path": path}
+    scope = {"type": "http", "method": method, "path": base + path}
     finished(OneFileEach(server)(scope, None, send))
     assert bool(asked) is reached
     assert [m["status"] for m in sent if "status" in m] == [] if reached else [403]

@@ -41,7 +41,7 @@ from pages.shared.frame.page import View
 from pages.shared.server import visitors
 from pages.shared.state import run, session
 from pages.shared.state.lab_tasks import LAB_TASKS
-from pages.shared.uploads import facts, groups, panel
+from pages.shared.uploads import frozen, groups, panel
 
 _FILES = {"release.csv": ("Numbers (CSV)", "text/csv", ":material/table:"),
           "release.svg": ("Figure (SVG)", "image/svg+xml", ":material/image:"),
@@ -392,7 +392,7 @@ def _publish(choice: Choice, name: str, total: float | None, same: dict[str, boo
         return published.publish(people, choice.mechanism, choice.budget, Ledger(), called,
                                  total_budget, same[groups.name(part)],
                                  _forecast(choice, part, _cost_of(choice, part)),
-                                 declaration=facts.declaration(choice.task))
+                                 declaration=frozen.declaration(choice.task))
 
     if not _release(lambda: (publish(part) for part in choice.parts)):
         return

@@ -119,8 +119,9 @@ def _reading(choice: Choice, origin: str) -> Mapping[str, Any] | None:
                                                        file)
     if plain is not None and "data" in plain:
         data = {key: value for key, value in plain["data"].items() if key != "file"}
-        columns = {key: value for key, value in data.get("columns", {}).items() if key != "server"}
-        return {**data, "columns": columns}
+        columns = {role: column for role, column in data["reading"]["columns"].items()
+                   if role != "site"}
+        return {**data, "reading": {**data["reading"], "columns": columns}}
     if source.facts.origin and source.facts.observations_per_curve:
         return None
     return drafts.usual_reading(source.facts, origin, max(

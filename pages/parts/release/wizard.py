@@ -25,7 +25,7 @@ from pages.shared.frame.drawer import Detail
 from pages.shared.server import visitors
 from pages.shared.state import run, session
 from pages.shared.state.settings import WIZARD
-from pages.shared.uploads import draft, facts, groups, panel
+from pages.shared.uploads import draft, facts, frozen, groups, panel
 
 _TITLES = {"data": "Data", "preview": "Preview on simulated data", "release": "Release"}
 
@@ -160,14 +160,14 @@ def _data(choice: Choice, _: ReleaseCost | None) -> None:
 def _frozen(task: str) -> bool:
     """Freeze what was stated, and have the data on screen; False if the file refutes it."""
     draft.hold_answers()
-    return facts.freeze(task)
+    return frozen.freeze(task)
 
 
 def _preview(choice: Choice, cost: ReleaseCost | None) -> None:
     """What the file says to what was stated, budget and method, and what of a curve survives."""
     if choice.file is not None and choice.file.facts.is_upload:
-        facts.after_freezing()
-        facts.say_changed(facts.declaration(choice.task).changed or ())
+        frozen.say_answer()
+        frozen.say_changed(frozen.declaration(choice.task).changed or ())
     cards.budget_and_method(choice)
     if cost is None:
         return

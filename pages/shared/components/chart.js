@@ -21,7 +21,7 @@ const load = () => window.__plotly ??= new Promise((done, failed) => {
   let script = document.querySelector('script[src$="vendor/plotly.min.js"]');
   if (!script || script.dataset.failed) {
     script = document.createElement('script');
-    script.src = '/vendor/plotly.min.js';
+    script.src = new URL('vendor/plotly.min.js', window.__streamlit?.BACKEND_BASE_URL ?? location.href).href;
     document.head.append(script);
   }
   script.addEventListener('load', () => done(window.Plotly));

@@ -14,6 +14,7 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from engine.core.errors import InputError
+from engine.core.faults import placed
 from engine.figures import labels
 from engine.figures.theme import Chart
 from engine.language.grammar import capital, escape
@@ -38,7 +39,7 @@ def user_errors() -> Iterator[None]:
         if type(fault).__module__.startswith("streamlit"):
             raise  # how streamlit stops or reruns a script
         reference = uuid.uuid4().hex[:8]
-        _log.error("fault %s: %s", reference, type(fault).__name__, exc_info=_without_data(fault))
+        _log.error("fault %s: %s", reference, placed(fault), exc_info=_without_data(fault))
         st.error("**Something went wrong on our side.** Nothing was published. Quote this when "
                  f"you report it: {reference}.", icon=":material/error:")
 

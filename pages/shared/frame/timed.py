@@ -106,7 +106,7 @@ def begin(key: str, function: Callable[[*Ts], Any], *arguments: *Ts, total: int 
         key = f"{key} {visitor()}"
     _left().pop(key, None)
     while True:
-        job = jobs().start(key, function, *arguments, total=total, is_shared=is_shared,
+        job = jobs().start(key, function, *arguments, total=total, is_kept=is_shared,
                            visitor=visitor())
         if job.watch(visitor()):  # or else its last watcher left this moment
             return job

@@ -24,6 +24,7 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 
 from pages.shared.places import EARLIER, PAGES
 from pages.shared.server import plotly_script
+from pages.shared.server.door import place
 
 _FRONT_END = Path(streamlit.__file__).parent / "static"
 PLOTLY, CONNECT, FIRST = "/vendor/plotly.min.js", "/vendor/connect.js", "/vendor/first.js"
@@ -176,7 +177,7 @@ class FromMemory:
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         is_read = scope["type"] == "http" and scope["method"] in ("GET", "HEAD")
         query = scope.get("query_string", b"").decode("latin-1")
-        asset = assets().find(scope["path"], query) if is_read else None
+        asset = assets().find(place(scope) or "", query) if is_read else None
         if asset is None:
             await self._app(scope, receive, send)
         else:

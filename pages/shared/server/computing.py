@@ -7,7 +7,6 @@ ends what only they had asked for. Where no server runs, as in tests of pages, i
 from __future__ import annotations
 
 import inspect
-import math
 import threading
 import time
 from collections import Counter
@@ -18,9 +17,10 @@ from typing import Any
 import streamlit as st
 from streamlit.runtime.scriptrunner import get_script_run_ctx
 
+from engine.core.faults import WorkerFault
 from engine.running import bounded
 from engine.running.bounded import Bounds
-from pages.shared.server.jobs import DIED, Job, Jobs
+from pages.shared.server.jobs import Job, Jobs
 
 _SLOTS, _PAUSED, _WAITING = 2, 4, 30
 _MAX_MINUTES = 3.0  # of one computation, while somebody looks at an empty place
@@ -97,7 +97,7 @@ def computed(key: str, function: Callable[..., Any], *arguments: Any,
     with pace.followed():
         if is_moving:
             _rest()
-        return _outcome(_waited_for(key, function, arguments, progress, bounds), bounds)
+        return _outcome(_waited_for(key, function, arguments, progress), bounds)
 
 
 def _here(steps: Generator[Any, None, Any], progress: Callable[[int], None]) -> Any:
@@ -120,22 +120,21 @@ def _rest() -> None:
 
 
 def _waited_for(key: str, function: Callable[..., Any], arguments: tuple[Any, ...],
-                progress: Callable[[int], None], bounds: Bounds | None) -> Job:
-    wait = math.inf if bounds is None else bounds.wait
+                progress: Callable[[int], None]) -> Job:
     while True:
-        job = _POOL.start(key, function, *arguments, visitor=_visitor(), is_later=_is_later())
+        # The pool keeps no result: pages have stores, and that of an upload goes with its visitor.
+        job = _POOL.start(key, function, *arguments, is_kept=False, visitor=_visitor(),
+                          is_later=_is_later())
         with _watching(job):
-            _follow(job, progress, wait)
+            _follow(job, progress)
         if job.state != "stopped":  # else given up by others just before we came
             return job
 
 
-def _follow(job: Job, progress: Callable[[int], None], wait: float) -> None:
+def _follow(job: Job, progress: Callable[[int], None]) -> None:
     done = 0
     while not job.wait(_TURN_SECONDS):
         _make_way()
-        if job.seconds > wait:
-            raise bounded.Ended("time")  # nobody watches it any more, which ends it
         if len(job.parts) > done:
             done = len(job.parts)
             progress(done)
@@ -176,36 +175,27 @@ def _watching(job: Job) -> Iterator[None]:
     finally:
         with _lock:
             _watched[job] -= 1
-            is_alone = not _watched[job]
-        if not job.live:
-            _forget(job)
-        elif is_alone:
+            is_left = not _watched[job]
+            if is_left:
+                del _watched[job]
+        if is_left and job.live:
             _POOL.disown(job)
             threading.Timer(_GRACE_SECONDS, _give_up, [job]).start()
 
 
 def _give_up(job: Job) -> None:
+    """Stop a job that nobody has come back to."""
     with _lock:
-        if _watched[job]:
-            return
-        job.stop()
-    job.wait(_GRACE_SECONDS)
-    _forget(job)
-
-
-def _forget(job: Job) -> None:
-    """Keep no result here: pages have stores, and that of an upload goes with its visitor."""
-    with _lock:
-        if not _watched[job]:
-            del _watched[job]
-    _POOL.forget(job)
+        if job not in _watched:
+            job.stop()
 
 
 def _outcome(job: Job, bounds: Bounds | None) -> Any:
     if job.problem is not None:
         raise job.problem
-    if bounds is not None and job.fault in (DIED, bounded.Ended.__name__):
+    is_ended = job.fault == bounded.Ended.__name__ or job.is_ended_by_the_system
+    if bounds is not None and job.fault and is_ended:
         raise bounded.Ended(job.fault)
     if job.fault:
-        raise RuntimeError(f"{job.fault} in job {job.key}")
+        raise WorkerFault(f"{job.fault} in job {job.key}")
     return job.result

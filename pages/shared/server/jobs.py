@@ -59,14 +59,15 @@ class Job:
     """
 
     def __init__(self, key: str, total: int | None = None, task: tuple[Any, ...] = (),
-                 is_shared: bool = True, visitor: str = "", is_later: bool = False) -> None:
-        self.key, self.total, self.is_shared, self.visitor = key, total, is_shared, visitor
+                 is_kept: bool = True, visitor: str = "", is_later: bool = False) -> None:
+        self.key, self.total, self.is_kept, self.visitor = key, total, is_kept, visitor
         self.is_later = is_later
         self.state = "waiting"
         self.parts: list[Any] = []
         self.result: Any = None
         self.problem: InputError | None = None
         self.fault = ""
+        self.is_ended_by_the_system = False  # its worker was, for want of time or memory
         self._task = task
         self._came = time.monotonic()
         self._first = 0.0  # when its first part was there
@@ -238,15 +239,15 @@ class Jobs:
             self.start(f"ready {slot}", ready, total=1)
 
     def start(self, key: str, function: Callable[[*Ts], Any], *arguments: *Ts,
-              total: int | None = None, is_shared: bool = True, visitor: str = "",
+              total: int | None = None, is_kept: bool = True, visitor: str = "",
               is_later: bool = False) -> Job:
         """The job of that key: the one that is there, or else a new one.
 
         The function is one of a module, so that a worker finds it. What a generator yields are the
         parts, and what it or any other function returns is the result. `total` is the number of
         parts, where it is known. The key is the digest of the question; that of an upload must
-        also name its session, and such a job is not `is_shared`: it is forgotten here when it has
-        ended, and only its session keeps it. A job that was stopped or broke is begun again: start
+        also name its session. What need not be kept here (`is_kept`), as its session keeps it, is
+        forgotten where it ends. A job that was stopped or broke is begun again: start
         from a button and keep the job, or a stopped one comes back with the next run of the page.
         `visitor` names who asks; a job that several ask for is nobody's. What no page waits for,
         `is_later`, comes after what one does.
@@ -260,7 +261,7 @@ class Jobs:
             job = self._jobs.get(key)
             if job is None or not job._worth_sharing:
                 self._refuse_if_full(visitor)
-                job = Job(key, total, (function, arguments), is_shared, visitor, is_later)
+                job = Job(key, total, (function, arguments), is_kept, visitor, is_later)
                 self._enqueue(job)
             else:
                 job.is_left, job.is_later = False, job.is_later and is_later
@@ -283,12 +284,6 @@ class Jobs:
     def _disown(self, job: Job) -> None:
         job.visitor = ""
         self._changed.notify_all()
-
-    def forget(self, job: Job) -> None:
-        """Keep nothing of a job that has ended."""
-        with self._lock:
-            if self._jobs.get(job.key) is job and not job.live:
-                del self._jobs[job.key]
 
     def close(self) -> None:
         """End all jobs and all workers, for good."""
@@ -389,7 +384,9 @@ class Jobs:
                     _end_if_asked(job, worker)
         except Exception as fault:
             worker.kill()
-            job._fail(DIED if isinstance(fault, EOFError | OSError) else type(fault).__name__)
+            has_died = isinstance(fault, EOFError | OSError)
+            job.is_ended_by_the_system = has_died and worker.is_ended_by_the_system
+            job._fail(DIED if has_died else type(fault).__name__)
 
     def _too_long(self) -> InputError:
         return InputError(f"This takes longer than {self.minutes:g} minutes, the most for one "
@@ -402,7 +399,7 @@ class Jobs:
         with self._changed:
             self._running.remove(job)
             self._changed.notify_all()
-            if not job.is_shared and self._jobs.get(job.key) is job:
+            if not job.is_kept and self._jobs.get(job.key) is job:
                 del self._jobs[job.key]
 
 

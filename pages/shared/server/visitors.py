@@ -28,6 +28,7 @@ from streamlit.runtime.scriptrunner import get_script_run_ctx
 
 from engine.running.bounded import return_large_blocks
 from pages.shared.frame import timed
+from pages.shared.server.door import UPLOADS, place, refuse, spare_the_log
 
 LIMIT_NAME = "PRIVACY_CURVES_MOST_VISITORS"
 UPLOADS_NAME = "PRIVACY_CURVES_UPLOADS"
@@ -36,7 +37,6 @@ _OWN_MACHINE = ("127.0.0.1", "::1", "localhost")
 _KEPT_SECONDS = 60.0  # for which a lost connection may come back to its data
 _LOOK_SECONDS = 5.0
 _TIDY_EVERY = 6  # looks: collections are long, and nobody waits for the memory
-_UPLOADS = "/_stcore/upload_file/"
 _RETRY_SECONDS = 10
 
 
@@ -164,21 +164,17 @@ class OneFileEach:
         self._app = app
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        path = scope.get("path", "")
-        if scope["type"] != "http" or scope["method"] != "PUT" or not path.startswith(_UPLOADS):
+        is_sent = scope["type"] == "http" and scope["method"] == "PUT"
+        below = (place(scope) if is_sent else None) or ""
+        if not below.startswith(UPLOADS):
             await self._app(scope, receive, send)
             return
-        session, _, file = path.removeprefix(_UPLOADS).partition("/")
+        session, _, file = below.removeprefix(UPLOADS).partition("/")
         if not _VISITORS.are_in(session) or not takes_files(_host(scope), _address()):
-            await _refuse(send)
+            await refuse(send, 403, "No page is open for this upload.")
             return
         await self._app(scope, receive, send)
         drop_files(session, but=file)
-
-
-async def _refuse(send: Send) -> None:
-    await send({"type": "http.response.start", "status": 403, "headers": []})
-    await send({"type": "http.response.body", "body": b"No page is open for this upload."})
 
 
 def _host(scope: Scope) -> str | None:
@@ -214,6 +210,7 @@ def drop_own_file(file: str) -> None:
 async def housekeeping(_: Any) -> AsyncIterator[None]:
     """While the server runs: close the sessions of those who have left, give memory back."""
     takes_files(None, _address())  # an environment that makes no sense stops the start
+    spare_the_log()
     pyarrow.set_memory_pool(pyarrow.system_memory_pool())  # which gives memory back
     return_large_blocks()
     task = asyncio.create_task(_keep_house())

@@ -6,41 +6,31 @@ Everything is empty at first, and nothing is filled from the file.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any
 
 import streamlit as st
 
-from engine.core.enumerations import NoisePlace
 from engine.core.errors import InputError
 from engine.core.lists import counted, shortened
 from engine.core.names import uncapital
 from engine.core.tasks import TASKS, DataType
 from engine.core.types import EventFacts, PublicFacts
-from engine.language.grammar import capital, conjunction, span
+from engine.language.grammar import span
 from engine.numerics.counts.cells import Counted
-from engine.release import freezing
-from engine.release.freezing import Frozen
-from engine.release.ledger import Ledger
-from engine.release.plan import UNDECLARED, Declaration
-from engine.release.request import StatedFacts, stated_in, stated_of
+from engine.release.request import StatedFacts, stated_in
 from engine.uploads.bounds_library import public_bounds
-from engine.uploads.curves import CurveTable, Upload
+from engine.uploads.curves import CurveTable
 from engine.uploads.design import StatedDesign, StatedLaw, laws_for, numbers_in
-from engine.uploads.events import EventColumns, EventTable, UploadEvents, declare_events
+from engine.uploads.events import EventColumns, EventTable, declare_events
 from engine.uploads.facts import REACHES, StatedCovariate, declare, declare_rows
-from engine.uploads.reading_of_files import Reading
 from engine.uploads.records import event_columns
-from engine.uploads.rows import RowTable, UploadRows
-from engine.uploads.stated import AFTER_LOOKING
+from engine.uploads.rows import RowTable
 from engine.uploads.units import in_words, same_unit, unit_in_name
-from pages.shared import components
-from pages.shared.frame import code_fold, layout
 from pages.shared.frame.controls import entered, message, plain, written
-from pages.shared.state import session
-from pages.shared.uploads import columns, draft, files
-from pages.shared.uploads.draft import Answer, Draft
+from pages.shared.uploads import columns, draft, frozen
+from pages.shared.uploads.draft import Draft
 from pages.shared.uploads.files import key_of
 
 Bound = float | None
@@ -78,7 +68,7 @@ _SPREAD = {False: "Not known, or with skew, groups or outliers", True: "Symmetri
 def bounds_step(task: str) -> bool:
     """Ask for the public bounds of a file whose reading is confirmed; True once they are whole.
 
-    The file says nothing to them before they are frozen: see `freeze`.
+    The file says nothing to them before they are frozen: see `frozen.freeze`.
 
     Raises
     ------
@@ -89,7 +79,7 @@ def bounds_step(task: str) -> bool:
     if current is None:
         return False
     st.session_state[_REFUSED] = False
-    after_freezing()
+    frozen.say_answer()
     counted = columns.kind_of(task)
     lead = _LEADS_OF_EVENTS[counted] if isinstance(counted, Counted) else _LEADS[data]
     st.markdown(_OF_EXAMPLE if draft.is_example() else lead)
@@ -114,76 +104,10 @@ def bounds_step(task: str) -> bool:
         return False
     draft.declare(facts)
     if (answer := draft.answer_of_file()) is not None:
-        now = _stated(task, current.reading, facts)
-        say_changed({*answer.frozen.changed, *(name for name in {*now, *answer.stated}
-                                               if now.get(name) != answer.stated.get(name))})
+        now = frozen.stated(task, current.reading, facts)
+        frozen.say_changed({*answer.frozen.changed, *(name for name in {*now, *answer.stated}
+                                                      if now.get(name) != answer.stated.get(name))})
     return True
-
-
-def freeze(task: str) -> bool:
-    """Freeze what is stated and put the data on screen; False if the file refutes it.
-
-    Only from here on the file answers, to its holder: all doubts are shown at once, and the card of
-    a release names what is changed afterwards.
-    """
-    current = draft.of(task)
-    assert current is not None and current.declared is not None
-    data = _of_request(task, current.reading, current.declared)
-    frozen, stated = freezing.freeze(Ledger(), files.content(), data), freezing.flat(data)
-    try:
-        source = own_data(task)
-    except InputError as problem:
-        draft.keep_answer(Answer(stated, frozen, refuted=problem))
-        return False
-    assert source is not None
-    draft.keep_answer(Answer(stated, frozen, source.doubts))
-    show(source, task)
-    st.session_state[_declared(task)] = frozen
-    return True
-
-
-def declaration(task: str) -> Declaration:
-    """What the card says of the facts of the data on screen: when they were stated, and changed."""
-    frozen: Frozen | None = st.session_state.get(_declared(task))
-    return UNDECLARED if frozen is None or not session.uploaded(task) else frozen.declaration()
-
-
-def _declared(task: str) -> str:
-    return f"{session.own_key(task)}_frozen"
-
-
-def _of_request(task: str, reading: Reading, facts: PublicFacts) -> dict[str, Any]:
-    return {**stated_of(facts, session.current().mechanism_of(task)), "reading": reading.to_plain()}
-
-
-def _stated(task: str, reading: Reading, facts: PublicFacts) -> dict[str, Any]:
-    return freezing.flat(_of_request(task, reading, facts))
-
-
-def after_freezing() -> None:
-    """What the file said to the facts as they were frozen, for its holder."""
-    answer = draft.answer_of_file()
-    if answer is None:
-        return
-    if answer.refuted is not None:
-        st.error(message(answer.refuted), icon=":material/error:")
-    elif answer.doubts:
-        layout.warned([f"{capital(doubt)}." for doubt in answer.doubts],
-                      "**The file does not look as stated.** This is for you only. Check the plan "
-                      f"of the study. {AFTER_LOOKING}", ":material/rule:")
-
-
-def say_changed(names: Collection[str]) -> None:
-    """Which facts the card will name as changed after looking."""
-    if names:
-        listed = conjunction([f"*{plain(_fact(name))}*" for name in sorted(names)])
-        st.info(f"The card will say that {listed} {'was' if len(names) == 1 else 'were'} changed "
-                "after looking.", icon=":material/edit_note:")
-
-
-def _fact(name: str) -> str:
-    """The name of a fact, or of a part of the reading, in words."""
-    return name.replace("_per_curve", "_per_person").replace("_", " ").replace(".", ", ")
 
 
 def in_short(facts: PublicFacts) -> str:
@@ -197,60 +121,6 @@ def in_short(facts: PublicFacts) -> str:
               else f"{value} {facts.value_low:g} to {facts.value_high:g} {facts.value_unit}".strip()
               + f", {span(facts)}")
     return plain(f"{ranges} · from {shortened(facts.origin)}")
-
-
-def own_data(task: str) -> Upload | UploadRows | UploadEvents | None:
-    """The visitor's own data, once file and bounds are there.
-
-    Raises
-    ------
-    InputError
-        If the bounds do not go with the file.
-    """
-    current = draft.of(task)
-    if current is None or current.declared is None:
-        return None
-    observations, facts = current.observations, current.declared
-    if isinstance(observations, EventTable) and isinstance(facts, EventFacts):
-        people = UploadEvents(events=observations, declared=facts, reading=current.reading)
-        people.check_sizes()
-        if not people.serves(task):
-            raise InputError("Incidences are those of several causes, and one event was stated.",
-                             field="causes", hint="State a text for each cause.")
-        return people
-    assert not isinstance(observations, EventTable)
-    return (Upload(curves=observations, declared=facts, groups=_groups_in(current.reading),
-                   reading=current.reading)
-            if isinstance(observations, CurveTable) else
-            UploadRows(rows=observations, declared=facts, reading=current.reading))
-
-
-def _groups_in(reading: Reading) -> tuple[str, ...]:
-    """The public groups that a reading names."""
-    group = reading.columns.get("group")
-    return () if group is None else tuple(dict.fromkeys(map(str, group.words.values())))
-
-
-def show(upload: Upload | UploadRows | UploadEvents, task: str) -> None:
-    """Put the data on screen; δ goes back to the default for their number.
-
-    Who adds the noise is, on *Decide* too, who was stated to be trusted: one centre has one site.
-
-    Parameters
-    ----------
-    upload : Source
-        From `own_data`.
-    task : str
-        Whose page shows them.
-    """
-    st.session_state[session.own_key(task)] = upload
-    st.session_state.pop(_declared(task), None)
-    code_fold.remember(task, files.name_of_file(), upload.reading)
-    session.show_own(task, True)
-    noise = NoisePlace.CENTRE if upload.sizes.n_servers == 1 else NoisePlace.SITES
-    session.change(delta=None, noise_place=str(noise))
-    if st.session_state.page == session.LAB:  # whose strip stands above its pictures
-        components.arrive()
 
 
 # -- of curves and of records ---------------------------------------------------------------------

@@ -23,7 +23,7 @@ from pages.shared.frame import controls, layout
 from pages.shared.frame.controls import message, plain
 from pages.shared.server import visitors
 from pages.shared.state import session, settings
-from pages.shared.uploads import draft, facts, files, reading
+from pages.shared.uploads import draft, facts, files, frozen, reading
 
 _TITLE = "Use my data"
 _STAYS = "Stays in memory while you visit; nothing is published."
@@ -131,7 +131,7 @@ def _looks_first(request: DialogRequest) -> bool:
         return False
     st.session_state.pop("upload_look", None)  # on screen from now on
     close()
-    facts.show(upload, request.task)
+    frozen.show(upload, request.task)
     request.then()
     return True
 
@@ -139,7 +139,7 @@ def _looks_first(request: DialogRequest) -> bool:
 def _show(request: DialogRequest) -> None:
     """Freeze what is stated, and show the data; the dialog stays where the file refutes it."""
     draft.hold_answers()
-    if facts.freeze(request.task):
+    if frozen.freeze(request.task):
         close()
         request.then()
 

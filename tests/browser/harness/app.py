@@ -7,6 +7,6 @@ time in which it opened this page.
 import streamlit as st
 from starlette.middleware import Middleware
 
-from pages.shared.server import assets, connections
+from pages.shared.server import assets, headers
 
-app = st.App("page.py", middleware=[Middleware(connections.Guarded), Middleware(assets.FromMemory)])
+app = st.App("page.py", middleware=[Middleware(headers.Guarded), Middleware(assets.FromMemory)])

@@ -1,0 +1,162 @@
+"""What a file answers once its facts are frozen, and its data on screen.
+
+Before that no field of the form says anything that is computed from the file.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from typing import Any
+
+import streamlit as st
+
+from engine.core.enumerations import NoisePlace
+from engine.core.errors import InputError
+from engine.core.types import EventFacts, PublicFacts
+from engine.language.grammar import capital, conjunction
+from engine.release import freezing
+from engine.release.freezing import Frozen
+from engine.release.ledger import Ledger
+from engine.release.plan import UNDECLARED, Declaration
+from engine.release.request import stated_of
+from engine.uploads.curves import CurveTable, Upload
+from engine.uploads.events import EventTable, UploadEvents
+from engine.uploads.misfits import READ_AGAIN
+from engine.uploads.reading_of_files import Reading
+from engine.uploads.rows import UploadRows
+from engine.uploads.stated import AFTER_LOOKING
+from pages.shared import components
+from pages.shared.frame import code_fold, layout
+from pages.shared.frame.controls import message, plain
+from pages.shared.state import session
+from pages.shared.uploads import draft, files
+from pages.shared.uploads.draft import Answer
+
+
+def freeze(task: str) -> bool:
+    """Freeze what is stated and put the data on screen; False if the file refutes it.
+
+    Only from here on the file answers, to its holder: all doubts are shown at once, and the card of
+    a release names what is changed afterwards.
+    """
+    current = draft.of(task)
+    assert current is not None and current.declared is not None
+    if draft.is_typed_since():
+        st.session_state.upload_again = True
+        return False
+    data = _of_request(task, current.reading, current.declared)
+    ledger = freezing.freeze(Ledger(), files.content(), data)
+    try:
+        source = own_data(task)
+    except InputError as problem:
+        draft.keep_answer(Answer(freezing.flat(data), ledger, refuted=problem))
+        return False
+    assert source is not None
+    draft.keep_answer(Answer(freezing.flat(data), ledger, source.doubts))
+    show(source, task)
+    st.session_state[_declared(task)] = ledger
+    return True
+
+
+def declaration(task: str) -> Declaration:
+    """What the card says of the facts of the data on screen: when they were stated, and changed."""
+    kept: Frozen | None = st.session_state.get(_declared(task))
+    return UNDECLARED if kept is None or not session.uploaded(task) else kept.declaration()
+
+
+def _declared(task: str) -> str:
+    return f"{session.own_key(task)}_frozen"
+
+
+def _of_request(task: str, reading: Reading, facts: PublicFacts) -> dict[str, Any]:
+    return {**stated_of(facts, session.current().mechanism_of(task)), "reading": reading.to_plain()}
+
+
+def stated(task: str, reading: Reading, facts: PublicFacts) -> dict[str, Any]:
+    return freezing.flat(_of_request(task, reading, facts))
+
+
+def say_answer() -> None:
+    """What the file said to the facts as they were frozen, for its holder."""
+    if st.session_state.pop("upload_again", False):
+        st.info("Your last change was taken over: press the button once more.",
+                icon=":material/edit:")
+    answer = draft.answer_of_file()
+    if answer is None:
+        return
+    if answer.refuted is not None:
+        problem = answer.refuted
+        here = problem.hint.replace(READ_AGAIN, "Say what time is counted from: “Change” above")
+        st.error(message(InputError(problem.message, field=problem.field, hint=here)),
+                 icon=":material/error:")
+    elif answer.doubts:
+        layout.warned([f"{capital(doubt)}." for doubt in answer.doubts],
+                      "**The file does not look as stated.** This is for you only. Check the plan "
+                      f"of the study. {AFTER_LOOKING}", ":material/rule:")
+
+
+def say_changed(names: Collection[str]) -> None:
+    """Which facts the card will name as changed after looking."""
+    if names:
+        listed = conjunction([f"*{plain(_fact(name))}*" for name in sorted(names)])
+        st.info(f"The card will say that {listed} {'was' if len(names) == 1 else 'were'} changed "
+                "after looking.", icon=":material/edit_note:")
+
+
+def _fact(name: str) -> str:
+    """The name of a fact, or of a part of the reading, in words."""
+    return name.replace("_per_curve", "_per_person").replace("_", " ").replace(".", ", ")
+
+
+def own_data(task: str) -> Upload | UploadRows | UploadEvents | None:
+    """The visitor's own data, once file and bounds are there.
+
+    Raises
+    ------
+    InputError
+        If the bounds do not go with the file.
+    """
+    current = draft.of(task)
+    if current is None or current.declared is None:
+        return None
+    observations, facts = current.observations, current.declared
+    if isinstance(observations, EventTable) and isinstance(facts, EventFacts):
+        people = UploadEvents(events=observations, declared=facts, reading=current.reading)
+        people.check_sizes()
+        if not people.serves(task):
+            raise InputError("Incidences are those of several causes, and one event was stated.",
+                             field="causes", hint="State a text for each cause.")
+        return people
+    assert not isinstance(observations, EventTable)
+    return (Upload(curves=observations, declared=facts, groups=_groups_in(current.reading),
+                   reading=current.reading)
+            if isinstance(observations, CurveTable) else
+            UploadRows(rows=observations, declared=facts, reading=current.reading))
+
+
+def _groups_in(reading: Reading) -> tuple[str, ...]:
+    """The public groups that a reading names."""
+    group = reading.columns.get("group")
+    return () if group is None else tuple(dict.fromkeys(map(str, group.words.values())))
+
+
+def show(upload: Upload | UploadRows | UploadEvents, task: str) -> None:
+    """Put the data on screen; δ goes back to the default for their number.
+
+    Who adds the noise is, on *Decide* too, who was stated to be trusted: one centre has one site.
+
+    Parameters
+    ----------
+    upload : Source
+        From `own_data`.
+    task : str
+        Whose page shows them.
+    """
+    st.session_state[session.own_key(task)] = upload
+    st.session_state.pop(_declared(task), None)
+    code_fold.remember(task, files.name_of_file(), upload.reading)
+    session.show_own(task, True)
+    noise = NoisePlace.CENTRE if upload.sizes.n_servers == 1 else NoisePlace.SITES
+    session.change(delta=None, noise_place=str(noise))
+    if st.session_state.page == session.LAB:  # whose strip stands above its pictures
+        components.arrive()
