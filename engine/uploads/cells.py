@@ -24,8 +24,8 @@ HOURS_IN = {"seconds": 1 / 3600, "minutes": 1 / 60, "hours": 1.0, "days": 24.0, 
             "years": 24 * 365.25}
 """Units of time, in hours."""
 
-_MINUS = "\N{MINUS SIGN}"
-_NUMBER = r"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:e[+-]?[0-9]+)?"
+MINUS = "\N{MINUS SIGN}"
+NUMBER = r"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:e[+-]?[0-9]+)?"
 _INFINITE = r"[+-]?inf(?:inity)?"
 _CLOCK = (r"(?P<hour>[01]?[0-9]|2[0-4]):(?P<minute>[0-5][0-9])"
           r"(?::(?P<second>[0-5][0-9](?:\.[0-9]{1,9})?))?(?:\s*(?P<half>[ap])\.?m\.?)?")
@@ -74,7 +74,7 @@ def read_cells(texts: Sequence[pa.Array], column: Column, reading: Reading) -> C
     joined, missing = _joined(texts, reading.missing)
     if column.kind is Kind.WORD:
         return _words(joined, missing, column)
-    plain = pc.replace_substring(pc.utf8_lower(pc.utf8_trim_whitespace(joined)), _MINUS, "-")
+    plain = pc.replace_substring(pc.utf8_lower(pc.utf8_trim_whitespace(joined)), MINUS, "-")
     values = _VALUES[column.kind](pc.if_else(missing, None, plain), column, reading.decimal)
     return Cells(values, np.isnan(values) & ~np.asarray(missing))
 
@@ -170,7 +170,7 @@ def _numbers(text: pa.Array, column: Column, decimal: str) -> Array:
     if decimal != ".":
         text = pc.if_else(pc.match_substring(text, "."), None,
                           pc.replace_substring(text, decimal, "."))
-    fits = pc.match_substring_regex(text, rf"^(?:{_NUMBER}|{_INFINITE})$")
+    fits = pc.match_substring_regex(text, rf"^(?:{NUMBER}|{_INFINITE})$")
     return _floats(pc.if_else(fits, text, None))
 
 

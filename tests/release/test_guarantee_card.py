@@ -23,12 +23,11 @@ from engine.release.ledger import Ledger
 from engine.release.plan import Declaration, ReleasePlan, public_reading
 from engine.release.proofs import proofs_of
 from engine.sources import sources
-from engine.uploads.curves import Upload, read_curves
+from engine.uploads.curves import Upload
 from engine.uploads.design import StatedDesign
 from engine.uploads.facts import declare
-from engine.uploads.layout import suggest_layout
 from engine.uploads.reading_of_files import Reading
-from engine.uploads.tables import read_table
+from tests.readings import curves_in
 
 ADAPTIVE = mechanisms.build("adaptive_mean", {})
 FACTS = {"value_low": 60, "value_high": 210, "time_low": 2, "time_high": 18, "origin": "a chart"}
@@ -41,8 +40,7 @@ CSV = "id,age,height\n" + "".join(f"c{k},{2 + 4 * j + k % 3},{80 + 20 * j + k % 
 
 
 def upload(text=CSV, several=None, reading=READING):
-    table = read_table(text.encode())
-    return Upload(curves=read_curves(table, suggest_layout(table, {}), several),
+    return Upload(curves=curves_in(text.encode(), several=several),
                   declared=declare(*(FACTS[name] for name in ("value_low", "value_high", "time_low",
                                                               "time_high")), FACTS["origin"],
                                    observations=4,

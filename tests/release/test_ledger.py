@@ -17,13 +17,12 @@ from engine.release.books import Charge
 from engine.release.data_content import content_of
 from engine.release.ledger import Ledger
 from engine.sources import sources
-from engine.uploads.curves import Upload, read_curves
+from engine.uploads.curves import Upload
 from engine.uploads.facts import declare
-from engine.uploads.layout import suggest_layout
-from engine.uploads.tables import read_table
 from tests import files
 from tests.heavy import few
 from tests.ledgers import Some, charges, gaussian, pure, spent
+from tests.readings import curves_in
 
 ROWS = [("a", 1, 61.25), ("a", 2, 77.125), ("b", 1, 62.5), ("b", 2, 78.75), ("c", 1, 63.375)]
 TWENTY = Some([f"id {k}" for k in range(20)], [f"curve {k}" for k in range(20)])
@@ -37,9 +36,7 @@ def book(tmp_path):
 
 def own(rows=ROWS, high=100.0, header="id,time,value", last=5.0):
     text = "\n".join([header, *(",".join(map(str, row)) for row in rows)])
-    table = read_table(text.encode())
-    curves = read_curves(table, suggest_layout(table))
-    return Upload(curves=curves, declared=declare(0.0, high, 0.0, last, "a manual",
+    return Upload(curves=curves_in(text.encode()), declared=declare(0.0, high, 0.0, last, "a manual",
                                                    **files.EVEN))
 
 
