@@ -13,14 +13,20 @@ from engine.uploads.rows import UploadRows
 
 
 def reading_of(content, data=DataType.CURVES, **stated):
-    """The complete reading of a file: proposed, and confirmed as it is likely."""
-    return propose(content, data=data, stated={
-        name: value for name, value in stated.items() if value is not None}).likely.complete()
+    """The complete reading of a file: proposed, and confirmed as it is likely; “id” names people."""
+    stated = {name: value for name, value in stated.items() if value is not None}
+    likely = propose(content, data=data, stated=stated).likely
+    columns = stated.get("columns", {})
+    if likely.person.rows and "id" not in columns and "id" in likely.frame.header:
+        stated["columns"] = {**columns, "id": "id"}
+        likely = propose(content, data=data, stated=stated).likely
+    return likely.complete()
 
 
-def curves_in(content, columns=None, **stated):
-    """The curves of a file."""
-    return curves_of(read(content, reading_of(content, columns=columns or {}, **stated)))
+def curves_in(content, columns=None, single=False, **stated):
+    """The curves of a file, or the single observation of each person."""
+    data = DataType.READINGS if single else DataType.CURVES
+    return curves_of(read(content, reading_of(content, data, columns=columns or {}, **stated)), single)
 
 
 def rows_in(content, columns=None, **stated):

@@ -40,6 +40,11 @@ def whole_numbers(field: str, text: str | None) -> tuple[int, ...]:
     return tuple(int(word) for word in words)
 
 
+def repeated(names: Sequence[str]) -> list[str]:
+    """The names that occur more than once, in the order of the list."""
+    return [name for name in dict.fromkeys(names) if names.count(name) > 1]
+
+
 def shortened(name: str, length: int = 40) -> str:
     """A visitor's name for something, on one line and no longer than fits a message.
 

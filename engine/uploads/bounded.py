@@ -1,8 +1,8 @@
-"""A person's file as a table, read within bounds of time and memory whatever the file is.
+"""A person's file, read within bounds of time and memory whatever the file is.
 
-`engine.uploads.tables.read_table` is the reader, and pure. Its time grows with the size of a file,
-but its factor is for a file to choose, and a workbook may ask for any amount of memory; so pages
-and commands let it run in a worker that is ended beyond `BOUNDS`.
+The time of reading grows with the size of a file, but its factor is for the file to choose, and a
+workbook may ask for any amount of memory; so pages and commands let it run in a worker that is
+ended beyond `BOUNDS`.
 """
 
 from __future__ import annotations
@@ -15,40 +15,17 @@ from engine.running.bounded import BoundedWorker, Bounds, Ended
 from engine.uploads.limits import refused
 from engine.uploads.people import People, read
 from engine.uploads.reading_of_files import Reading
-from engine.uploads.tables import Table, is_workbook, read_table
+from engine.uploads.workbooks import is_workbook
 
 T = TypeVar("T")
 BOUNDS = Bounds(seconds=5, megabytes=270)  # 400 with what the worker has before
-# For curves or records from a table that was read: 350 MB of four million cells, and addresses that
+# For the records of a file that was read: 350 MB of four million cells, and addresses that
 # allocators reserve without using them.
 OF_COLUMNS = Bounds(seconds=5, megabytes=600)
 # Text as short as this is read where it is asked for: reading it takes some thirty passes over it,
 # none of which makes more than a few dozen bytes of one, and thus milliseconds and megabytes.
 _SHORT = 100_000
 _WORKER = BoundedWorker()  # costs nothing until its first file
-
-
-def read_file(content: bytes) -> Table:
-    """Read a text table or the first sheet of a workbook within `BOUNDS`.
-
-    Parameters
-    ----------
-    content : bytes
-        The file.
-
-    Returns
-    -------
-    Table
-        What `read_table` returns.
-
-    Raises
-    ------
-    InputError
-        Whatever `read_table` refuses, and what takes longer or needs more.
-    WorkerFault
-        For a fault of the reader, by its kind and place.
-    """
-    return within_bounds(read_table, content)
 
 
 def read_people(content: bytes, reading: Reading) -> People:

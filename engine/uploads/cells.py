@@ -24,8 +24,8 @@ HOURS_IN = {"seconds": 1 / 3600, "minutes": 1 / 60, "hours": 1.0, "days": 24.0, 
             "years": 24 * 365.25}
 """Units of time, in hours."""
 
-_MINUS = "\N{MINUS SIGN}"
-_NUMBER = r"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:e[+-]?[0-9]+)?"
+MINUS = "\N{MINUS SIGN}"
+NUMBER = r"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:e[+-]?[0-9]+)?"
 _INFINITE = r"[+-]?inf(?:inity)?"
 _CLOCK = (r"(?P<hour>[01]?[0-9]|2[0-4]):(?P<minute>[0-5][0-9])"
           r"(?::(?P<second>[0-5][0-9](?:\.[0-9]{1,9})?))?(?:\s*(?P<half>[ap])\.?m\.?)?")
@@ -74,7 +74,7 @@ def read_cells(texts: Sequence[pa.Array], column: Column, reading: Reading) -> C
     joined, missing = _joined(texts, reading.missing)
     if column.kind is Kind.WORD:
         return _words(joined, missing, column)
-    plain = pc.replace_substring(pc.utf8_lower(pc.utf8_trim_whitespace(joined)), _MINUS, "-")
+    plain = pc.replace_substring(pc.utf8_lower(pc.utf8_trim_whitespace(joined)), MINUS, "-")
     values = _VALUES[column.kind](pc.if_else(missing, None, plain), column, reading.decimal)
     return Cells(values, np.isnan(values) & ~np.asarray(missing))
 
@@ -117,7 +117,7 @@ def _typed(cells: pa.Array, column: Column, missing: Sequence[str]) -> Cells:
                            np.where(absent, np.nan, hours))
         return Cells(_counted(moments, column.counted), np.zeros(len(stamps), dtype=bool))
     values = np.array(cells.to_numpy(zero_copy_only=False), dtype=np.float64)
-    codes = [float(text) for text in map(str.strip, missing) if re.fullmatch(_NUMBER, text.lower())]
+    codes = [float(text) for text in map(str.strip, missing) if re.fullmatch(NUMBER, text.lower())]
     values[np.isin(values, codes)] = np.nan
     if column.kind is Kind.DATE and column.order in _UNIX:
         times = _counted(_of_unix(values, column.order), column.counted)
@@ -172,7 +172,7 @@ def _numbers(text: pa.Array, column: Column, decimal: str) -> Array:
     if decimal != ".":
         text = pc.if_else(pc.match_substring(text, "."), None,
                           pc.replace_substring(text, decimal, "."))
-    fits = pc.match_substring_regex(text, rf"^(?:{_NUMBER}|{_INFINITE})$")
+    fits = pc.match_substring_regex(text, rf"^(?:{NUMBER}|{_INFINITE})$")
     return _floats(pc.if_else(fits, text, None))
 
 

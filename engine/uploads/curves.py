@@ -6,17 +6,17 @@ counts, never with an observation, a row number or an id.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
-from functools import cached_property, partial
-from typing import Any, NamedTuple
+from functools import cached_property
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from engine.core.errors import InputError, brief
 from engine.core.identity import Traces, named_once
-from engine.core.lists import counted, listed, shortened
+from engine.core.lists import counted
 from engine.core.names import uncapital
 from engine.core.tasks import (
     COVARIANCE,
@@ -27,21 +27,9 @@ from engine.core.tasks import (
     WAVELET_REGRESSION,
 )
 from engine.core.types import Array, CurveData, PublicGroup, Sizes
-from engine.uploads.columns import (
-    Integers,
-    Observations,
-    averaged_at_times,
-    column_numbers,
-    in_order,
-    numbers_or_words,
-    order_by_person,
-    people_of,
-)
-from engine.uploads.conversions import Dates, Kind, check_not_compact, kind_of_name
+from engine.uploads.columns import Integers, Observations
 from engine.uploads.design import moved_to_common
 from engine.uploads.doubts import doubts, doubts_of_bounds, doubts_of_people, doubts_of_period
-from engine.uploads.groups import groups_of_curves
-from engine.uploads.layout import FEW_TIMES, KINDS, Layout, check_roles
 from engine.uploads.misfits import (
     check_covariates,
     check_fit,
@@ -50,8 +38,7 @@ from engine.uploads.misfits import (
 )
 from engine.uploads.regressors import check_regressors
 from engine.uploads.source import UploadedData
-from engine.uploads.spellings import check_kinds, check_spellings
-from engine.uploads.tables import Numbers, Table
+from engine.uploads.spellings import check_spellings
 from engine.uploads.traces import bits_of_shapes, pieces, shapes, traces_of
 
 MAX_CURVES = 100_000
@@ -130,207 +117,6 @@ class CurveTable(Observations):
                        n_people=n_people)
 
 
-def _usual_several(table: Table, layout: Layout) -> str:
-    """What is done with several curves, or observations at one time, where nobody says."""
-    return "average" if layout.is_wide or table.export is not None else "keep"
-
-
-def read_curves(table: Table, layout: Layout, several: str | None = None) -> CurveTable:
-    r"""Read the curves of a table.
-
-    Parameters
-    ----------
-    layout : Layout
-        From `suggest_layout`, or chosen by the person.
-    several : "keep", "average" or None
-        Where rows of a table with one row per curve share an id, "average" makes one curve of each
-        person, so that the person is protected; "keep" protects one row only. Where a row is an
-        observation, "average" takes the average of all that a person has at one time, as of several
-        days at one hour; the person is protected both ways. None as `_usual_several`.
-
-    Returns
-    -------
-    CurveTable
-        In the units of the file; missing observations are left out and counted in the notes.
-
-    Raises
-    ------
-    InputError
-        If a cell holds no number, a row has no id, somebody has several observations in a layout of
-        single ones, or a limit is passed.
-
-    Examples
-    --------
-    >>> from engine.uploads.layout import suggest_layout
-    >>> from engine.uploads.tables import read_table
-    >>> table = read_table(b"child,2,6,10\nann,86,115,138\nbob,84,112,135\n")
-    >>> curves = read_curves(table, suggest_layout(table))
-    >>> curves.n_curves, curves.counts, curves.times
-    (2, array([3, 3]), array([ 2.,  6., 10.,  2.,  6., 10.]))
-    """
-    several = _usual_several(table, layout) if several is None else several
-    if several not in ("keep", "average"):
-        raise InputError("“several” must be one of keep, average.", field="several")
-    layout.check()
-    table = layout.of(table)
-    notes: list[str] = []
-    readings = (_read_wide(table, layout, several, notes) if layout.is_wide else
-                _read_long(table, layout, several, notes))
-    kind = (kind_of_name(layout.times[0][0]) if layout.is_wide else
-            readings.columns[str(layout.time)].kind)
-    _check_dates(layout.dates, kind)
-    if not kind:
-        check_not_compact(readings.times,
-                          layout.times[0][0] if layout.is_wide else str(layout.time))
-    if layout.dates.from_first:
-        readings = _from_first(readings)
-    _check_n_curves(len(readings.server))
-    if np.bincount(readings.curve).max() > MAX_POINTS:
-        raise InputError(f"A curve has more than {MAX_POINTS:,} observations.", field="time",
-                         hint="Thin the observations of long curves, or check which column says "
-                         "who a row belongs to.")
-    curves = _assembled(table, layout, readings, notes)
-    return replace(curves, time_unit=layout.dates.unit_of(kind),
-                   time_column="" if kind else curves.time_column)
-
-
-@dataclass
-class _Readings:
-    """All cells that should hold an observation, in the order of the file, and whose they are.
-
-    `curve`, `times`, `values` (N,) with NaN for missing; `row_curve` (rows,) is the curve of each
-    row; `server` and `ids` (n_curves,) describe the curves.
-    """
-
-    curve: Integers
-    times: Array
-    values: Array
-    row_curve: Integers
-    server: Integers
-    ids: tuple[str, ...]
-    n_people: int
-    columns: dict[str, Numbers]
-
-
-def _check_dates(dates: Dates, kind: str) -> None:
-    """Refuse what needs dates or clock times where there are numbers, which have their own unit."""
-    if dates.from_first and kind not in (Kind.DATES, Kind.CLOCK):
-        raise InputError("Only dates and clock times are counted from the first observation; these "
-                         "times are numbers.", field="from_first", hint="Take each person’s first "
-                         "time off in the file.")
-    if dates.of_day and kind not in (Kind.DATES, Kind.CLOCK):
-        raise InputError("Only dates and clock times have a time of day; these times are numbers.",
-                         field="of_day", hint="Leave “of_day” out.")
-    if dates.elapsed and kind != Kind.CLOCK:
-        raise InputError("Only cells such as 1:40:00 are read as elapsed times.", field="elapsed",
-                         hint="Dates can be counted from each person’s first observation.")
-
-
-def _from_first(readings: _Readings) -> _Readings:
-    """The same with times counted from the first observation of each curve.
-
-    *Neighbours.* The time that is taken off follows from a person's own observations, and it is
-    taken off before anything is bounded or added up. So to replace one person's observations
-    changes that person's curve and no other: sensitivities are those of curves with other times.
-    """
-    known = np.isfinite(readings.times) & np.isfinite(readings.values)
-    first = np.full(len(readings.server), np.inf)
-    np.minimum.at(first, readings.curve[known], readings.times[known])
-    times = np.where(known, readings.times - first[readings.curve], np.nan)
-    return replace(readings, times=times)
-
-
-def _read_long(table: Table, layout: Layout, several: str, notes: list[str]) -> _Readings:
-    check_roles(table, layout)
-    check_kinds(table, layout.unused(table), str(layout.value))
-    curve, server, ids = people_of(table, layout, notes, _check_ids(table, layout))
-    time, value = str(layout.time), str(layout.value)
-    columns = column_numbers(table, [time, value], notes, time)
-    times, values = columns[time].values, columns[value].values
-    whose = curve
-    if several == "average":
-        whose, times, values = averaged_at_times(curve, times, values)
-        notes.append("all that a person has at one time, as on several days, is averaged: "
-                     "percentiles are then those of average days")
-    return _Readings(whose, times, values, curve, server, ids, len(ids), columns)
-
-
-def _read_wide(table: Table, layout: Layout, several: str, notes: list[str]) -> _Readings:
-    columns = column_numbers(table, [name for name, _ in layout.times], notes)
-    cells = np.column_stack([column.values for column in columns.values()])
-    people = people_of(table, layout, notes, _check_ids(table, layout))
-    row_curve, server, ids = people
-    if (n_people := len(ids)) < len(cells):
-        note = f"{(people.rows > 1).sum():,} of {n_people:,} people have several rows"
-        if several == "average":
-            notes.append(f"{note}: they were averaged, so that one person is protected")
-            cells = _averaged(cells, row_curve, n_people)
-        else:
-            notes.append(f"{note}: one row is protected, not one person")
-            row_curve, server, ids = (np.arange(len(cells)), server[row_curve],
-                                      tuple(ids[k] for k in row_curve))
-    n_curves, n_times = cells.shape
-    return _Readings(np.repeat(np.arange(n_curves), n_times),
-                     np.tile([time for _, time in layout.times], n_curves), cells.ravel(),
-                     row_curve, server, ids, n_people, columns)
-
-
-def _check_ids(table: Table, layout: Layout) -> Callable[[int], None]:
-    """Too many people are refused before any is named.
-
-    An id at several sites is several people, so there are at least as many of them as ids.
-    """
-    about = "at least " if layout.server else ""
-    if layout.id is None:
-        _check_n_curves(table.n_rows, about)
-    return partial(_check_n_curves, about=about)
-
-
-def _check_n_curves(number: int, about: str = "") -> None:
-    if number > MAX_CURVES:
-        raise InputError(f"There are {about}{number:,} curves; at most {MAX_CURVES:,} are read.",
-                         field="id", hint="Take a part of them, or check which column says who a "
-                         "row belongs to.")
-
-
-def _averaged(cells: Array, group: Integers, n_groups: int) -> Array:
-    """The average of the rows of each group (n_groups, columns), of the observations there are."""
-    known = np.isfinite(cells)
-    number = np.zeros((n_groups, cells.shape[1]))
-    np.add.at(number, group, known)
-    shares = np.where(known, cells, 0.0) / np.maximum(number, 1)[group]  # a sum could overflow
-    total = np.zeros_like(number)
-    np.add.at(total, group, shares)
-    return np.where(number > 0, total, np.nan)
-
-
-def _assembled(table: Table, layout: Layout, readings: _Readings, notes: list[str]) -> CurveTable:
-    """Leave missing observations out, put the rest in order, and note what was seen."""
-    known = np.isfinite(readings.times) & np.isfinite(readings.values)
-    if not known.any():
-        raise InputError("No row has both a time and a value.", field="value",
-                         hint="Check which columns hold them.")
-    order = order_by_person(readings.server, readings.ids)
-    complete = slice(None) if known.all() else known
-    curve, times, values = in_time_order(np.argsort(order)[readings.curve[complete]],
-                                   readings.times[complete], readings.values[complete])
-    counts = np.bincount(curve, minlength=len(order)).astype(np.int64)
-    if layout.is_single:
-        _check_single(counts)
-    covariates = np.empty((len(order), len(layout.covariates)))
-    for k, name in enumerate(layout.covariates):
-        covariates[:, k] = _along_curves(name, numbers_or_words(table, name, notes), readings)
-    curves = CurveTable(
-        times=times, values=values, counts=counts, n_people=readings.n_people,
-        header_times=() if layout.dates.from_first else tuple(time for _, time in layout.times),
-        **_groups(table, layout, readings, order),
-        **in_order(table, layout, order, readings.server, readings.ids, covariates))
-    return replace(curves, notes=(
-        *table.notes, *_how_it_was_read(table, layout), *notes,
-        *_left_out(readings.columns, int((~known).sum()), layout.is_single),
-        *_doubtful(curves, _at_one_time(curve, times, values), layout.is_single)))
-
-
 class _AtOneTime(NamedTuple):
     """How many observations repeat the time of another of their curve: its copies, and others."""
 
@@ -365,31 +151,6 @@ def in_time_order(curve: Integers, times: Array, values: Array
     return curve[order], times[order], values[order]
 
 
-def _along_curves(name: str, values: Array, readings: _Readings) -> Array:
-    """One value of a covariate for each curve (n_curves,); NaN where a curve has none."""
-    known = np.isfinite(values)
-    low, high = np.full(len(readings.server), np.inf), np.full(len(readings.server), -np.inf)
-    np.minimum.at(low, readings.row_curve[known], values[known])
-    np.maximum.at(high, readings.row_curve[known], values[known])
-    changing = int((low < high).sum())
-    if changing:
-        raise InputError(f"The covariate “{shortened(name)}” changes within "
-                         f"{counted(changing, 'curve')}.", field="covariates",
-                         hint="A covariate has one value for each curve; choose another column.")
-    return np.where(np.isfinite(low), low, np.nan)
-
-
-def _groups(table: Table, layout: Layout, readings: _Readings, order: Integers) -> dict[str, Any]:
-    """The group of each curve, in order, and their names."""
-    if layout.group is None:
-        return {}
-    numbers = dict[tuple[int, str], int]()
-    person = [numbers.setdefault(each, len(numbers)) for each in
-              zip(readings.server.tolist(), readings.ids, strict=True)]
-    group, names = groups_of_curves(table, layout.group, readings.row_curve, np.array(person))
-    return {"group": group[order], "group_names": names}
-
-
 def _check_single(counts: Integers) -> None:
     """Refuse several observations of one person where everybody has one."""
     several = int((counts > 1).sum())
@@ -415,42 +176,6 @@ def notes_on_curves(curves: CurveTable, notes: tuple[str, ...], n_missing: int, 
     curve = np.repeat(np.arange(curves.n_curves), curves.counts)
     return replace(curves, notes=(*notes, *gaps, *_doubtful(
         curves, _at_one_time(curve, curves.times, curves.values), is_single)))
-
-
-def _how_it_was_read(table: Table, layout: Layout) -> list[str]:
-    """How the table was taken, and which columns were not used."""
-    notes = [KINDS[layout.kind]]
-    if layout.is_wide:
-        notes += _how_times_were_read(layout)
-    unused = layout.unused(table)
-    return notes + ([f"not used: {listed(unused)}"] if unused else [])
-
-
-def _how_times_were_read(layout: Layout) -> list[str]:
-    """Where the times of a table with one curve in each row or column stand."""
-    name, number = layout.times[0][0], len(layout.times)
-    where = (f"first column of {counted(number, 'row')}" if layout.is_transposed else
-             f"names of {counted(number, 'column')}")
-    notes = [f"times are the numbers in the {where} such as {listed([name])}"]
-    kind = kind_of_name(name)
-    if kind:
-        notes.append(layout.dates.clock_words if kind == Kind.CLOCK else layout.dates.words)
-    if not layout.is_transposed and number <= FEW_TIMES and not any(map(str.isalpha, name)):
-        notes.append("few times: if the first line is a row of data, put one of names above it")
-    return notes
-
-
-def _left_out(columns: Mapping[str, Numbers], n_missing: int, is_single: bool) -> list[str]:
-    """What was missing; how many observations are left is private, single ones stay counted."""
-    if not n_missing:
-        return []
-    gaps = [name for name, column in columns.items() if column.missing + column.infinite]
-    infinite = sum(column.infinite for column in columns.values())
-    verb, effect = "left out", "how many a curve has left stays private"
-    if is_single:
-        verb, effect = "missing", "their people count, with the middle of the stated bounds"
-    return [f"{counted(n_missing, 'observation')} {verb}, because cells of {listed(gaps)} hold no "
-            "number" + (f" ({infinite:,} infinite)" if infinite else "") + f"; {effect}"]
 
 
 def _doubtful(curves: CurveTable, repeated: _AtOneTime, is_single: bool) -> list[str]:

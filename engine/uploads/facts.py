@@ -10,12 +10,11 @@ from dataclasses import replace
 from typing import Any, NamedTuple
 
 from engine.core.errors import InputError
-from engine.core.lists import listed, shortened
+from engine.core.lists import listed, repeated, shortened
 from engine.core.names import uncapital
 from engine.core.tasks import TASKS
 from engine.core.types import Covariate, DataKind, PublicFacts
 from engine.uploads.design import StatedDesign, StatedLaw
-from engine.uploads.layout import repeated
 from engine.uploads.regressors import MAX_COVARIATES
 
 MAX_OBSERVATIONS = 10_000

@@ -22,12 +22,15 @@ from engine.core.errors import InputError
 from engine.core.lists import counted
 from engine.uploads.limits import LIMITS, Limits, check_bytes, check_cells, check_columns, refused
 from engine.uploads.reading_of_files import Frame, Kind, Offset, Reading
-from engine.uploads.tables import is_workbook
 from engine.uploads.text import ENCODINGS, checked_text
-from engine.uploads.workbooks import sheet_cells
+from engine.uploads.workbooks import is_workbook, sheet_cells
 
 if TYPE_CHECKING:
     import pandas as pd
+
+# Arrow's own allocator reserves a gigabyte of addresses, which limits of memory count, and keeps
+# what is freed.
+pa.set_memory_pool(pa.system_memory_pool())
 
 SEPARATORS = (",", ";", "\t", "|", " ")
 _BLANKS = " "  # the separator of which any number is one
@@ -170,6 +173,7 @@ def header_of(line: bytes, separator: str) -> tuple[str, ...]:
                          "closed, or it holds a character without meaning.", field="header",
                          hint="Correct that line, or state how many lines stand above it.")
     n_cells = int(looked_at.n_cells[0])
+    check_columns(n_cells, LIMITS)  # before a million names are read
     cells = FramedText(plain, _mark(separator), n_cells, 1, {}).columns(
         [str(place) for place in range(n_cells)])
     return column_names([column[0].as_py() for column in cells.values()])

@@ -33,9 +33,8 @@ from engine.uploads.proposing.framing import framed
 from engine.uploads.reading_of_files import SINGLE, Reading
 from engine.uploads.records import curves_of, event_columns, events_of, rows_of
 from engine.uploads.rows import RowTable, UploadRows
-from engine.uploads.tables import is_workbook
 from engine.uploads.units import unit_in_name
-from engine.uploads.workbooks import read_workbook
+from engine.uploads.workbooks import is_workbook, sheet_cells, sheet_names
 
 FEWEST_PEOPLE = 10
 _NEARLY_ALL = 0.9  # of a column with one value: its range says nothing
@@ -159,7 +158,8 @@ def sheets_of(content: bytes) -> tuple[str, ...]:
     """
     if not is_workbook(content) or is_archive_of_exports(content):
         return ()
-    return tuple(read_workbook(content, None, LIMITS)[3])
+    sheet_cells(content, "", 0, LIMITS)  # which checks the archive
+    return sheet_names(content)
 
 
 def outward(low: float, high: float) -> tuple[float, float]:

@@ -16,20 +16,21 @@ from functools import partial
 from typing import Any
 
 import numpy as np
+import pyarrow as pa
 
 from engine.core.errors import InputError
 from engine.core.lists import counted, listed, shortened
 from engine.core.tasks import DataType
 from engine.numerics.counts.cells import Counted
-from engine.uploads.beginnings import of_stamps
 from engine.uploads.bounded import within_bounds
-from engine.uploads.conversions import Dates
 from engine.uploads.limits import LIMITS, Limits, have
 from engine.uploads.proposing.asking import doubts_of, gaps_of, notes_on
+from engine.uploads.proposing.content import MISSING
 from engine.uploads.proposing.examples import examples_of, summary_of
 from engine.uploads.proposing.framing import framed
+from engine.uploads.proposing.moments import beginning_of, kind_of_name, refuse_compact
 from engine.uploads.proposing.names import plain_name
-from engine.uploads.proposing.people import Ids, proposed_ids
+from engine.uploads.proposing.people import Ids, proposed_ids, refuse_totals
 from engine.uploads.proposing.questions import Question, likely
 from engine.uploads.proposing.roles import (
     EVENTS,
@@ -41,7 +42,7 @@ from engine.uploads.proposing.roles import (
     roles_of,
 )
 from engine.uploads.proposing.stated import Stated
-from engine.uploads.reading_of_files import CODED, DAY, FIRST, Column, Kind, Person, Reading
+from engine.uploads.reading_of_files import CODED, Column, Kind, Person, Reading
 from engine.uploads.spellings import OF_KINDS, OF_UNITS, plain_spelling
 from engine.uploads.units import known_unit
 
@@ -181,6 +182,7 @@ def _reading(look: Look, roles: Roles, ids: Ids | None) -> Reading:
         if role in columns and role not in look.choices and (
                 columns[role].kind is not columns["time"].kind):
             del columns[role]
+    _refuse_compact(look, roles, columns)
     frame, person = look.framed.frame, _person(look, roles, ids)
     values = None
     if roles.people_in_columns:
@@ -194,10 +196,25 @@ def _reading(look: Look, roles: Roles, ids: Ids | None) -> Reading:
     _refuse_kinds(look, roles, ids)
     if ids is not None:
         _refuse_lines_without_id(ids, missing)
+        refuse_totals(ids.content.texts, ids.content.name)
+    elif roles.people_in_columns:
+        refuse_totals(pa.array([*look.columns][1:]), "")
     return Reading(
         frame=frame, person=person, columns=columns, values=values,
         at=tuple((look.raw(name), time) for name, time in roles.at), decimal=look.decimal,
         missing=missing, several=_several(look, roles), **listed)
+
+
+def _refuse_compact(look: Look, roles: Roles, columns: Mapping[str, Column]) -> None:
+    """Refuse times, in cells or in names of columns, that are dates or clock times unmarked."""
+    if roles.kind in (FileKind.VALUES, FileKind.SCORES):
+        return
+    for role in ("time", "start", "entry"):
+        if role in columns and columns[role].kind is Kind.NUMBER:
+            refuse_compact(look.columns[roles.single[role][0]].numbers(look.decimal),
+                           columns[role].name)
+    if roles.at and kind_of_name(roles.at[0][0]) is None:
+        refuse_compact(np.array([time for _, time in roles.at]), roles.at[0][0])
 
 
 def _of_values(look: Look, names: Sequence[str]) -> Column:
@@ -232,8 +249,9 @@ def _refuse_kinds(look: Look, roles: Roles, ids: Ids | None) -> None:
     for value in roles.single.get(role, ()):
         for column in look.free(roles.used):
             name = plain_name(column).removeprefix(f"{plain_name(value)}_")
-            of_units, known = name in OF_UNITS, look.columns[column].known
-            is_id = ids is not None and ids.content is look.columns[column]
+            of_units, content = name in OF_UNITS, look.columns[column]
+            known = content.known if of_units else [*filter(None, content.texts.to_pylist())]
+            is_id = ids is not None and ids.content is content
             if is_id or (not of_units and name not in OF_KINDS) or len(known) > _MOST_KINDS:
                 continue
             number = len({known_unit(text) or plain_spelling(text) if of_units else
@@ -248,7 +266,8 @@ def _refuse_kinds(look: Look, roles: Roles, ids: Ids | None) -> None:
 
 
 def _refuse_lines_without_id(ids: Ids, missing: Sequence[str]) -> None:
-    number = ids.n_without(missing)
+    marked = ids.n_without(MISSING)  # one may be somebody who is called so
+    number = marked if marked > 1 else ids.n_without(missing)
     if number:
         raise InputError(f"{counted(number, 'line')} of column “{shortened(ids.content.name)}” "
                          f"{have(number)} no id.", field=ids.content.name,
@@ -266,21 +285,14 @@ def _several(look: Look, roles: Roles) -> str:
 
 
 def _counted(look: Look, roles: Roles, column: Column, ids: Ids | None) -> Column:
-    """Return the column of times with what its stamps most likely count, if nobody said it.
-
-    Where the stamps of nearly everybody lie within one day it is the time of day; where they lie
-    within 24 hours, the time since each person's first observation.
-    """
+    """Return the column of times with what its stamps most likely count, if nobody said it."""
     names = roles.single["time"]
     if column.kind is not Kind.DATE or column.counted:
         return column
     hours = hours_of(look, names, column.order)
     person = (np.zeros(len(hours), dtype=np.int64) if roles.people_in_columns or ids is None else
               ids.content.codes)
-    dates = of_stamps(hours, person, Dates())
-    counted_from = (f"{dates.of_day} {DAY}" if dates.of_day else
-                    f"{dates.from_first} since {FIRST}" if dates.from_first else "")
-    return replace(column, counted=counted_from)
+    return replace(column, counted=beginning_of(hours, person))
 
 
 # -- people ----------------------------------------------------------------------------------------

@@ -38,6 +38,7 @@ import json
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
+from datetime import date
 from typing import Any, NamedTuple
 
 from engine.core.enumerations import Enumeration
@@ -353,6 +354,21 @@ def _check_person(person: Person, frame: Frame) -> None:
                      "columns, and nowhere else.")
 
 
+def is_counted(text: str) -> bool:
+    """True if a text says what dates, clock or elapsed times count, as “days since 2024-01-31”."""
+    since = _SINCE.fullmatch(text)
+    if since is None:
+        return _COUNTED.fullmatch(text) is not None
+    return since[2] == FIRST or _is_day(since[2])
+
+
+def _is_day(text: str) -> bool:
+    try:
+        return bool(date.fromisoformat(text))
+    except ValueError:
+        return False
+
+
 def _check_column(role: str, column: Column) -> None:
     """Refuse what a kind of cell does not have."""
     is_date = column.kind is Kind.DATE
@@ -362,8 +378,7 @@ def _check_column(role: str, column: Column) -> None:
     if column.counted and column.kind not in (Kind.DATE, Kind.CLOCK, Kind.ELAPSED):
         raise _wrong("from", f"“{shortened(column.name)}” is counted from a beginning, and is of "
                      f"the kind {column.kind}.")
-    if column.counted and not (_SINCE.fullmatch(column.counted)
-                               or _COUNTED.fullmatch(column.counted)):
+    if column.counted and not is_counted(column.counted):
         raise _wrong("from", "“from” must be such as calendar years, days since 2024-01-31, hours "
                      "since first observation, minutes of day, or minutes of an elapsed time.")
     if column.offset is not Offset.NONE and not is_date:

@@ -43,7 +43,9 @@ from engine.uploads.events import EventColumns, EventTable, notes_on_events
 from engine.uploads.people import OTHER, Integers, People, unit_of_spans
 from engine.uploads.reading_of_files import FIRST, Column, Kind, Other, Reading
 from engine.uploads.rows import MAX_ROWS, RowTable, notes_on_rows
+from engine.uploads.spellings import check_sites
 
+_FEW_PEOPLE = 10  # at a site, below which hospitals usually keep a number to themselves
 _FEW_OTHERS = 0.1  # a share of people whose group may be missing or misspelled
 _ROUNDING = 1e-9  # of the ends of intervals, relative
 
@@ -66,6 +68,7 @@ def _whose(people: People) -> _Whose:
     if "site" not in people.codes:
         return _Whose(people.person, np.zeros(len(people.ids), dtype=np.int64), people.ids, ())
     names = tuple(map(str, people.words["site"]))
+    check_sites(names)
     keys, record = np.unique(people.person * len(names) + people.codes["site"],
                              return_inverse=True)
     server = keys % len(names)
@@ -76,6 +79,17 @@ def _whose(people: People) -> _Whose:
                          hint="Name the sites of the file, and no others, as “words” of “site”.")
     return _Whose(record.astype(np.int64), server,
                   tuple(people.ids[place] for place in keys // len(names)), names)
+
+
+def _notes(people: People, whose: _Whose) -> tuple[str, ...]:
+    """Return how the file was read, and what may be wrong with its sites: private counts."""
+    few = int((np.bincount(whose.server) < _FEW_PEOPLE).sum()) if whose.server_names else 0
+    several = whose.n - len(people.ids)
+    applies = {
+        f"{counted(few, 'site')} with fewer than {_FEW_PEOPLE} people: how many each site has is "
+        "published, so that who is there may be no secret": few,
+        f"{counted(several, 'id')} at more than one site: taken for different people": several}
+    return (*people.notes, *(note for note, holds in applies.items() if holds))
 
 
 def _in_order(people: People, whose: _Whose, order: Integers, covariates: Array,
@@ -171,7 +185,7 @@ def curves_of(people: People, single: bool = False) -> CurveTable:
             people.times.tolist()),
         time_unit=_time_unit(reading), **_groups(people, whose, order),
         **_in_order(people, whose, order, covariates, reading.covariates))
-    return notes_on_curves(curves, people.notes, n_missing, single)
+    return notes_on_curves(curves, _notes(people, whose), n_missing, single)
 
 
 def _counts_from_first(reading: Reading) -> bool:
@@ -310,7 +324,7 @@ def rows_of(people: People) -> RowTable:
         values=None if values is None else values[order],
         value_name=reading.columns["value"].name if values is not None else None,
         **_in_order(people, whose, order, covariates, columns))
-    return notes_on_rows(rows, people.notes)
+    return notes_on_rows(rows, _notes(people, whose))
 
 
 def _check_number(n: int) -> None:
@@ -326,12 +340,10 @@ def _check_number(n: int) -> None:
 
 
 def event_columns(reading: Reading, kind: Counted) -> EventColumns:
-    """Return what the facts of times with events say of columns: names, events and groups."""
-    status, group = (reading.columns.get(role) for role in ("status", "group"))
+    """Return what a reading says that the texts of a status and of groups mean."""
+    group = reading.columns.get("group")
     return EventColumns(
-        time=reading.columns["time"].name if "time" in reading.columns else "",
-        status=None if status is None else status.name, events=_events_in(reading),
-        group=None if group is None else group.name, counted=kind,
+        counted=kind, events=_events_in(reading),
         groups=() if group is None else tuple(dict.fromkeys(map(str, group.words.values()))))
 
 
@@ -387,7 +399,7 @@ def events_of(people: People, kind: Counted) -> EventTable:
         time=time[order], status=status[order], group=None if group is None else group[order],
         counted=kind, time_unit=unit_of_spans(reading),
         **_in_order(people, whose, order, np.empty((whose.n, 0)), ()))
-    return notes_on_events(table, people.notes, len(people.person) - whose.n,
+    return notes_on_events(table, _notes(people, whose), len(people.person) - whose.n,
                            int((people.codes.get("status", np.empty(0)) == OTHER).sum()))
 
 

@@ -1,9 +1,7 @@
-"""Records from a person's own table, one in each row, with the facts they state, as a source.
+"""Records from a person's own file, one of each person, with the facts they state, as a source.
 
 As for curves, nothing of the file travels in a link or a scenario, and no message holds a number, a
-row or an id of it. One row is one record, and one record is what is protected. Who has several of
-them is protected less, so a column that names the people is looked through for that where there is
-one.
+line or an id of it.
 """
 
 from __future__ import annotations
@@ -14,23 +12,13 @@ from typing import ClassVar, NamedTuple
 
 import numpy as np
 
-from engine.core.errors import InputError
 from engine.core.identity import Traces, named_once
-from engine.core.lists import counted, listed, shortened
+from engine.core.lists import counted, listed
 from engine.core.tasks import TASKS
 from engine.core.types import Array, SampleData, Sizes
-from engine.uploads.columns import (
-    Observations,
-    in_order,
-    numbers_or_words,
-    order_by_person,
-    people_of,
-)
-from engine.uploads.layout import Layout
+from engine.uploads.columns import Observations
 from engine.uploads.misfits import check_records, remarks_on_covariates
 from engine.uploads.source import UploadedData
-from engine.uploads.spellings import check_kinds
-from engine.uploads.tables import Table
 from engine.uploads.traces import bits_of_records, coarse, pieces, traces_of
 
 MAX_ROWS = 1_000_000
@@ -61,76 +49,12 @@ class RowTable(Observations):
         return len(self.server)
 
 
-def read_rows(table: Table, layout: Layout) -> RowTable:
-    r"""Read the records of a table.
-
-    Parameters
-    ----------
-    layout : Layout
-        From `suggest_layout` for records, or chosen by the person.
-
-    Returns
-    -------
-    RowTable
-        In the units of the file.
-
-    Raises
-    ------
-    InputError
-        If a column has two roles, a cell holds text, a column has no number at all, a row has no
-        id or site, somebody has several rows, or there are too few or too many rows.
-
-    Examples
-    --------
-    >>> from engine.uploads.layout import Layout
-    >>> from engine.uploads.tables import read_table
-    >>> table = read_table(b"weight,steps\n70,8000\n80,4000\n")
-    >>> read_rows(table, Layout(covariates=("weight", "steps"), data="records")).n_rows
-    2
-    """
-    layout.check()
-    table = layout.of(table)
-    if table.n_rows < 2:
-        raise InputError("There is only one row.", field="file",
-                         hint="Protection needs others: upload one row for every record.")
-    if table.n_rows > MAX_ROWS:
-        raise InputError(f"There are {table.n_rows:,} rows; at most {MAX_ROWS:,} are read.",
-                         field="file", hint="Take a part of them, chosen without looking at the "
-                         "numbers.")
-    for name in (*layout.covariates, layout.value or ""):
-        check_kinds(table, layout.unused(table), name)
-    notes = list(table.notes)
-    people = people_of(table, layout, notes)
-    several = int((people.rows > 1).sum())
-    if several:
-        raise InputError(
-            f"{several:,} of {len(people.ids):,} people have several rows.", field="id",
-            hint="One row is protected, so they would be protected less. Keep one row of each, by "
-            "a rule that does not look at the numbers, such as the first visit.")
-    if layout.id is None:
-        notes.append("a person with several rows is protected less")
-    order = order_by_person(people.server, people.ids)
-    covariates = np.column_stack([_numbers(table, name, notes) for name in layout.covariates])
-    values = None if layout.value is None else _numbers(table, layout.value, notes)[order]
-    rows = RowTable(values=values, value_name=layout.value, **in_order(
-        table, layout, order, people.server, people.ids, covariates))
-    return replace(rows, notes=(*notes, *_doubtful(rows, layout.unused(table))))
-
-
-def _numbers(table: Table, name: str, notes: list[str]) -> Array:
-    values = numbers_or_words(table, name, notes, "column")
-    if not np.isfinite(values).any():
-        raise InputError(f"The column “{shortened(name)}” holds no number.", field="covariates",
-                         hint="Choose another column.")
-    return values
-
-
 def notes_on_rows(rows: RowTable, notes: tuple[str, ...]) -> RowTable:
     """Return records with what their holder should know of them."""
-    return replace(rows, notes=(*notes, *_doubtful(rows, [])))
+    return replace(rows, notes=(*notes, *_doubtful(rows)))
 
 
-def _doubtful(rows: RowTable, unused: list[str]) -> list[str]:
+def _doubtful(rows: RowTable) -> list[str]:
     """What a person should know before they believe a picture; counts only."""
     columns = dict(zip(rows.covariate_names, rows.covariates.T, strict=True))
     if rows.values is not None:
@@ -140,8 +64,7 @@ def _doubtful(rows: RowTable, unused: list[str]) -> list[str]:
     applies = {
         f"{counted(missing, 'number')} missing: their rows count, with the middle of the stated "
         "range, or a released mean": missing,
-        f"the same in all rows: {listed(constant)}": constant,
-        f"not used: {listed(unused)}": unused}
+        f"the same in all rows: {listed(constant)}": constant}
     return [note for note, holds in applies.items() if holds]
 
 

@@ -58,32 +58,9 @@ class _Sheet(NamedTuple):
     has_percentages: bool = False  # numbers that are shown as percent
 
 
-def read_workbook(content: bytes, sheet: str | None, limits: Limits
-                  ) -> tuple[list[str], list[pa.Array], list[str], tuple[str, ...]]:
-    """Read one sheet of a workbook.
-
-    Parameters
-    ----------
-    content : bytes
-    sheet : str or None
-        Its name; the first if None.
-
-    Returns
-    -------
-    tuple
-        Header, columns, notes and the names of all sheets.
-
-    Raises
-    ------
-    InputError
-        If it is no workbook, locked, with macros, too large, or without a table.
-    """
-    names, used, columns, notes = _read_sheet(content, sheet, limits)
-    header, columns = _below_header(columns)
-    notes.insert(0, f"sheet “{shortened(used)}”")
-    if len(names) > 1:
-        notes.insert(1, f"not read: {listed([name for name in names if name != used])}")
-    return header, columns, notes, names
+def is_workbook(content: bytes) -> bool:
+    """True if a file is an archive, as workbooks are, and not text."""
+    return content.startswith((b"PK\x03\x04", b"PK\x05\x06"))
 
 
 def sheet_cells(content: bytes, sheet: str, above: int, limits: Limits
@@ -95,7 +72,8 @@ def sheet_cells(content: bytes, sheet: str, above: int, limits: Limits
     Raises
     ------
     InputError
-        As `read_workbook`, and if fewer rows are there than stand above the header.
+        If it is no workbook, locked, with macros or too large, the sheet is empty, or fewer rows
+        are there than stand above the header.
     """
     *_, columns, notes = _read_sheet(content, sheet or None, limits)
     if len(columns[0]) <= above:
@@ -384,20 +362,6 @@ def _cell_text(cell: Any) -> str:
         seconds = round(cell.total_seconds())
         return f"{seconds // 3600}:{seconds // 60 % 60:02}:{seconds % 60:02}"
     return str(cell)
-
-
-def _below_header(columns: list[pa.ChunkedArray]) -> tuple[list[str], list[pa.Array]]:
-    """The first row, and the columns below it."""
-    header = [column[0].as_py() for column in columns]
-    width = max(number for number, name in enumerate(header, start=1) if name)
-    body = [column.slice(1).combine_chunks() for column in columns]
-    beyond = _is_blank(body[width:]) if len(body) > width else None
-    too_long = 0 if beyond is None else len(beyond) - int(pc.sum(beyond).as_py() or 0)
-    if too_long:
-        raise refused(f"{counted(too_long, 'row')} of the sheet {have(too_long)} more cells than "
-                      f"the header, which has {width:,}.",
-                      "Name every column, and leave notes beside the table out.")
-    return header[:width], body[:width]
 
 
 def _check_formulas(lost: list[int], header: list[str]) -> None:

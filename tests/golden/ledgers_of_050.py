@@ -11,12 +11,12 @@ import sys
 from pathlib import Path
 
 import numpy as np
+from engine.uploads.layout import suggest_layout
+from engine.uploads.tables import read_table
 
 from engine.sources import sources
 from engine.uploads.curves import Upload, read_curves
 from engine.uploads.facts import declare
-from engine.uploads.layout import suggest_layout
-from engine.uploads.tables import read_table
 from tests import files
 
 

@@ -1,20 +1,18 @@
 """Words of a file and of a visitor stay words: none becomes a link, a formula, an image or a colour."""
 
 import re
-from dataclasses import replace
 
 import pytest
 
 from engine.core.errors import InputError
-from engine.uploads.curves import Upload, read_curves
+from engine.uploads.curves import Upload
 from engine.uploads.facts import StatedCovariate, declare
-from engine.uploads.layout import suggest_layout
-from engine.uploads.tables import read_table
 from pages.shared.state import links, run, settings
 from tests import files
 from tests.heavy import few
 from tests.pages.opening import open_page, visit
 from tests.pages.own_file import answer, confirm, dropped, ran
+from tests.readings import curves_in
 
 pytestmark = pytest.mark.usefixtures("few_data_sets")
 
@@ -44,9 +42,8 @@ def active(at):
 def own(word):
     """Curves whose ids, column and source of bounds are that word."""
     frame = files.growth_frame().assign(**{word: lambda t: (t["child"] < "c006") * 1.0})
-    table = read_table(files.csv(frame.assign(child=lambda t: word + t["child"])))
-    layout = replace(suggest_layout(table), covariates=(table.find(word),))
-    return Upload(curves=read_curves(table, layout), declared=declare(
+    content = files.csv(frame.assign(child=lambda t: word + t["child"]))
+    return Upload(curves=curves_in(content, {"covariates": [word]}), declared=declare(
         60, 210, 2, 18, word, [StatedCovariate(word, 0, 1, "cm")], **files.EVEN))
 
 
@@ -95,8 +92,7 @@ def test_a_link_shows_what_it_asked_for_as_it_is(word):
 
 @pytest.mark.parametrize("script", few(["explore", "coefficients", "summaries", "sites", "plan", "rates"], 1))
 def test_a_single_curve_ends_on_every_page_in_a_picture_or_a_sentence(script):
-    table = read_table(files.rows("a,0.1,5\na,0.5,6"))
-    upload = Upload(curves=read_curves(table, suggest_layout(table)),
+    upload = Upload(curves=curves_in(files.rows("a,0.1,5\na,0.5,6")),
                     declared=declare(0, 10, 0, 1, "a law", **files.EVEN))
     at = visit(script, upload=upload, show_upload=True)
     assert not any("on our side" in error.value for error in at.error)

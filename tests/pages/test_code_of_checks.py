@@ -6,7 +6,6 @@ import io
 import pytest
 
 from engine import lessons
-from engine.core.tasks import DataType
 from engine.core.types import Budget
 from engine.exports import code_for
 from engine.language.numbers import in_unit
@@ -22,14 +21,11 @@ from engine.topics.coverage import answer as coverage_topic
 from engine.topics.coverage.question import limits
 from engine.topics.reuse.answer import FACTS
 from engine.uploads.facts import StatedCovariate, declare_rows
-from engine.uploads.layout import Layout, suggest_layout
 from engine.uploads.own_file import OwnFile
-from engine.uploads.rows import UploadRows, read_rows
-from engine.uploads.tables import read_table
 from pages.shared.state import settings
 from tests import files
 from tests.files import requested
-from tests.pages.opening import own_curves, visit
+from tests.pages.opening import visit
 from tests.pages.test_code import (
     BUDGET,
     DEFAULT,
@@ -40,6 +36,7 @@ from tests.pages.test_code import (
     own_of,
     run,
 )
+from tests.readings import rows_upload_of
 from tests.unit.test_upload_rows import frame as row_frame
 from tests.waiting import PATIENCE
 
@@ -196,15 +193,7 @@ def own_to_publish(kind, folder):
         return own_of("curves", folder)
     frame = row_frame(400)
     (folder / "rows.csv").write_bytes(files.csv(frame))
-    layout = Layout(covariates=("f0",), data=DataType.RECORDS)
-    rows = read_rows(read_table(files.csv(frame)), layout)
     declared = declare_rows("density", [StatedCovariate("f0", 0.0, 10.0, "kg")], "a register",
                             person="patient", people="patients")
-    return UploadRows(rows=rows, declared=declared), OwnFile(
-        "rows.csv", "utf-8", None, layout)
-
-
-def test_a_file_that_a_request_cannot_describe_has_no_command():
-    table = OwnFile("heights.xlsx", "utf-8", "Sheet 2", suggest_layout(read_table(files.csv())))
-    code = code_for.release(ask(release_cost, own_curves(), DEFAULT.mechanism, BUDGET), table)
-    assert code.command == "" and 'FILE = "heights.xlsx"' in code.python
+    source = rows_upload_of(files.csv(frame), declared, {"id": None, "value": None}, features=["f0"])
+    return source, OwnFile("rows.csv", source.reading)

@@ -6,14 +6,13 @@ import pytest
 
 from engine.privacy import risk
 from engine.topics.mean.answer import EPSILON_STEPS, mean_over_budgets
-from engine.uploads.curves import Upload, read_curves
+from engine.uploads.curves import Upload
 from engine.uploads.facts import declare
-from engine.uploads.layout import suggest_layout
-from engine.uploads.tables import read_table
 from pages.shared.state import links, settings
 from tests import files
 from tests.pages.opening import open_page
 from tests.pages.reading import words
+from tests.readings import curves_in
 
 DETAIL = "open-attacker"
 OPEN = {f"fold_{key}": True for key in ("why", "trade_off", "several")}
@@ -92,8 +91,7 @@ def test_a_link_with_numbers_that_cannot_be_says_so(token):
 
 def test_a_declaration_in_a_link_is_none_about_ones_own_curves():
     """Somebody else vouched for other people: the box is empty for a file of one's own."""
-    table = read_table(files.csv(files.growth_frame(80, 8)))
-    own = Upload(curves=read_curves(table, suggest_layout(table)),
+    own = Upload(curves=curves_in(files.csv(files.growth_frame(80, 8))),
                  declared=declare(60, 210, 2, 18, "growth chart", **files.EVEN))
     at = open_page(f"population-2000~{DETAIL}", upload=own, show_upload=True, **OPEN)
     assert at.session_state.settings.population == 2000

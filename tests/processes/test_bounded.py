@@ -13,6 +13,7 @@ from engine.core.errors import InputError
 from engine.core.faults import WorkerFault
 from engine.running.bounded import BoundedWorker, Bounds, Ended
 from engine.uploads import bounded
+from engine.uploads.proposal import propose, propose_within
 from pages.shared.server import computing
 from pages.shared.server.jobs import Jobs
 from tests import files
@@ -83,30 +84,30 @@ def test_limits_last_as_long_as_the_call(worker):
 
 def test_a_file_is_read_as_without_bounds():
     for content in (files.csv(), files.xlsx(), b"a,b\n" + b"1,2\n" * 50_000):
-        here, there = bounded.read_table(content), bounded.read_file(content)
-        assert there.cells.equals(here.cells) and there.notes == here.notes
+        here, there = propose(content), propose_within(content)
+        assert there == here
 
 
 def test_a_script_without_a_guard_reads_a_file_and_runs_once(tmp_path):
     script = tmp_path / "study.py"
     script.write_text("""
-from engine.uploads.bounded import read_file
+from engine.uploads.proposal import propose_within
 print("begun", flush=True)
-print(read_file(b"a,b\\n" + b"1,2\\n" * 50_000).n_rows, flush=True)
+print(propose_within(b"a,b\\n" + b"1,2\\n" * 50_000).n_lines, flush=True)
 """)
     result = subprocess.run([sys.executable, script], cwd=ROOT, capture_output=True, text=True,
                             env=os.environ | {"PYTHONPATH": str(ROOT)}, timeout=PATIENCE)
     assert result.stdout.split() == ["begun", "50000"], result.stderr
 
 
-def test_a_fault_of_the_reader_is_no_limit_that_the_file_passes(monkeypatch, capsys):
-    monkeypatch.setattr(bounded, "read_table", job_targets.break_on_file)
+def test_a_fault_of_the_reader_is_no_limit_that_the_file_passes(capsys):
+    content = b"a,b\n" + b"1,2\n" * 50_000
     with pytest.raises(WorkerFault, match=r"^ValueError in \S+, line \d+$"):
-        bounded.read_file(b"a,b\n" + b"1,2\n" * 50_000)
+        bounded.within_bounds(job_targets.break_on_file, content)
 
     def add(commands):
         commands.add_parser("read").set_defaults(
-            command=lambda _: bounded.read_file(b"a,b\n" + b"1,2\n" * 50_000))
+            command=lambda _: bounded.within_bounds(job_targets.break_on_file, content))
 
     assert main(["read"], [SimpleNamespace(add=add)]) == 70
     said = capsys.readouterr().err
@@ -116,17 +117,17 @@ def test_a_fault_of_the_reader_is_no_limit_that_the_file_passes(monkeypatch, cap
 def test_a_wide_table_needs_no_more_memory_than_a_narrow_one():
     header, row = ((b"1.25," * 200)[:-1] + b"\n" for _ in range(2))
     header = b",".join(b"c%d" % k for k in range(200)) + b"\n"
-    assert bounded.read_file(header + row * 19_800).n_rows == 19_800
+    assert propose_within(header + row * 19_800).n_lines == 19_800
 
 
 @pytest.mark.parametrize("name", [
     "a cell far off", slow("one long string in every cell"), slow("two columns far apart")])
 def test_a_workbook_that_takes_the_reader_down_is_refused_in_a_sentence(name, capfd):
     with pytest.raises(InputError, match=r"5 seconds or 270 MB|damaged"):
-        bounded.read_file(WORKBOOKS[name][0]())
+        propose_within(WORKBOOKS[name][0]())
     result = capfd.readouterr()
     assert not result.out and not result.err
-    assert bounded.read_file(files.xlsx()).n_rows
+    assert propose_within(files.xlsx()).n_lines
 
 
 def test_pages_read_within_the_same_bounds(monkeypatch):
@@ -138,8 +139,7 @@ def test_pages_read_within_the_same_bounds(monkeypatch):
             computing.computed("file that ends the worker", job_targets.end, bounds=BOUNDS)
         with pytest.raises(Ended):
             computing.computed("file that fills it", job_targets.gather, bounds=BOUNDS)
-        table = computing.computed("file fine", bounded.read_table, files.xlsx(), bounds=AMPLE)
-        assert table.n_rows
+        assert computing.computed("file fine", propose, files.xlsx(), bounds=AMPLE).n_lines
         for fault in (job_targets.break_down, job_targets.chatter):
             with pytest.raises(WorkerFault, match="in job"):
                 computing.computed(f"file {fault.__name__}", fault, bounds=BOUNDS)

@@ -11,14 +11,14 @@ from engine.mechanisms import mechanisms
 from engine.sources import sources
 from engine.topics.decision.answer import DECIDED
 from engine.uploads.curves import Upload
-from engine.uploads.events import EventColumns, UploadEvents
-from engine.uploads.layout import Layout
+from engine.uploads.events import UploadEvents
+from engine.uploads.reading_of_files import SINGLE
 from engine.uploads.rows import UploadRows
 from pages.parts.lab.estimands import ESTIMANDS
 from pages.shared.state import links, settings
 from pages.shared.state.lab_tasks import LAB_TASKS
 
-ROLES = {field.name for layout in (Layout, EventColumns) for field in fields(layout)} - {"times", "data"} | {"label"}
+ROLES = {"id", "server", "covariates", "label", *SINGLE}
 every_task = pytest.mark.parametrize("task", TASKS.values(), ids=lambda task: task.key)
 
 

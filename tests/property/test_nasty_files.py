@@ -9,7 +9,6 @@ import io
 import resource
 import warnings
 import zipfile
-from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -17,15 +16,13 @@ import pytest
 from engine.core.errors import InputError
 from engine.core.tasks import SPARSE_REGRESSION, DataType
 from engine.uploads import examples
-from engine.uploads.bounded import read_file
-from engine.uploads.curves import Upload, read_curves
+from engine.uploads.bounded import read_people
+from engine.uploads.curves import Upload
 from engine.uploads.facts import StatedCovariate, declare, declare_rows
-from engine.uploads.layout import suggest_layout
+from engine.uploads.proposal import propose_within
+from engine.uploads.records import curves_of, rows_of
 from engine.uploads.regressors import MAX_COVARIATES
-from engine.uploads.rows import (
-    UploadRows,
-    read_rows,
-)
+from engine.uploads.rows import UploadRows
 from tests import files
 from tests.heavy import few
 
@@ -73,11 +70,19 @@ def _mutated(content, rng):
     return b",".join(parts)
 
 
-def described(table, layout):
+def proposed(content, data=None, **stated):
+    """The likely reading of a file within the bounds of pages and commands."""
+    return propose_within(content, data=data, stated=stated).likely.complete()
+
+
+def described(content):
     """Every other column is taken for a covariate: a refusal of those is a sentence, too."""
-    free = tuple(name for name in table.columns if name not in layout.columns)[:MAX_COVARIATES]
     try:
-        curves = read_curves(table, replace(layout, covariates=free))
+        reading = proposed(content, DataType.CURVES)
+        used = {*reading.used, reading.person.column}
+        free = [name for name in reading.frame.header if name not in used][:MAX_COVARIATES]
+        curves = curves_of(read_people(content, proposed(
+            content, DataType.CURVES, columns={"covariates": free})))
         ranges = [StatedCovariate(name, 0, 1) for name in free]
         Upload(curves=curves, declared=declare(
             0, 1, 0, 1, "a law", ranges, **files.EVEN)).check_regressors()
@@ -85,12 +90,13 @@ def described(table, layout):
         assert str(problem)
 
 
-def as_records(table):
+def as_records(content):
     """Every column but the last is a feature: records that stay within what is stated, or why not."""
-    layout = suggest_layout(table, data=DataType.RECORDS)
     try:
-        rows = read_rows(table, replace(layout, covariates=layout.covariates[:-1],
-                                        value=layout.covariates[-1]))
+        reading = proposed(content, DataType.RECORDS)
+        *names, last = [column.name for column in (*reading.features, *reading.columns.values())]
+        reading = proposed(content, DataType.RECORDS, columns={"value": last}, features=names)
+        rows = rows_of(read_people(content, reading))
         *features, response = [StatedCovariate(name, *STATED.get(name, (0, 1)))
                                for name in (*rows.covariate_names, rows.value_name)]
         facts = declare_rows(SPARSE_REGRESSION.key, features, "a law", response, 0.1, 4.0)
@@ -105,11 +111,9 @@ def as_records(table):
 
 def outcome(content):
     try:
-        table = read_file(content)
-        as_records(table)
-        layout = suggest_layout(table)
-        n_curves = read_curves(table, layout).n_curves
-        described(table, layout)
+        as_records(content)
+        n_curves = curves_of(read_people(content, proposed(content, DataType.CURVES))).n_curves
+        described(content)
         return n_curves
     except InputError as problem:
         assert str(problem)
@@ -132,7 +136,7 @@ def run(count, seed):
 
 
 def test_valid_files_are_all_read():
-    assert all(outcome(content) or as_records(read_file(content)) for content in SEEDS)
+    assert all(outcome(content) or as_records(content) for content in SEEDS)
 
 
 @pytest.mark.parametrize("count", few([100, 400]))
@@ -151,7 +155,7 @@ def test_mutants_of_records_end_in_records_or_in_a_sentence_without_a_cell(count
         warnings.simplefilter("ignore")
         for k in range(count):
             try:
-                accepted += as_records(read_file(mutated(seeds[k % 3], rng))) > 0
+                accepted += as_records(mutated(seeds[k % 3], rng)) > 0
             except InputError as problem:
                 assert ".123" not in str(problem) and str(problem)
     assert count / 40 < accepted < 0.98 * count

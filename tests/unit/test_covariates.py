@@ -10,12 +10,11 @@ from engine.core.random_streams import generator
 from engine.core.types import Budget, Covariate, PublicFacts
 from engine.mechanisms import mechanisms
 from engine.uploads import examples
-from engine.uploads.curves import Upload, read_curves
+from engine.uploads.curves import Upload
 from engine.uploads.facts import StatedCovariate, declare
-from engine.uploads.layout import suggest_layout
 from engine.uploads.regressors import MAX_CONDITION, MAX_COVARIATES, check_regressors
-from engine.uploads.tables import read_table
 from tests import files
+from tests.readings import curves_in, reading_of
 
 STATED = {"value_low": 60, "value_high": 210, "time_low": 2, "time_high": 18,
           "origin": "growth chart", **files.EVEN}
@@ -30,8 +29,7 @@ def described(n=12):
 
 
 def curves_of(frame, *covariates, several="keep", **roles):
-    table = read_table(files.csv(frame))
-    return read_curves(table, suggest_layout(table, {"covariates": covariates, **roles}), several)
+    return curves_in(files.csv(frame), {"covariates": covariates, **roles}, several=several)
 
 
 def uploaded(frame, *stated):
@@ -99,9 +97,8 @@ def test_rows_that_are_averaged_keep_the_covariate_they_share():
     shared = frame.assign(dose=frame["id"].str[1:].astype(float))
     averaged = curves_of(shared, "dose", several="average")
     assert averaged.covariates[:, 0].tolist() == [int(person[1:]) for person in averaged.ids]
-    assert refused("“dose” changes within 2 curves", curves_of, frame.assign(dose=range(8)), "dose",
+    assert refused("“dose” changes within the lines of 2 of 6 people", curves_of, frame.assign(dose=range(8)), "dose",
             several="average")
-    assert curves_of(frame.assign(dose=range(8)), "dose").covariates.shape == (8, 1)
 
 
 def test_the_name_of_an_upload_depends_on_its_covariates_and_on_their_stated_range():
@@ -185,13 +182,14 @@ def test_one_row_of_a_curve_is_enough_to_know_its_covariate():
 
 @pytest.mark.parametrize("pair", [("no", "yes"), ("F", "M"), ("False", "True"),
                                   ("control", "Treated")])
-def test_two_well_known_words_are_read_as_0_and_1_and_it_is_noted_which(pair):
+def test_two_well_known_words_are_read_as_0_and_1_as_the_reading_says(pair):
     frame = described()
     frame["kind"] = np.where(frame["dose"] % 2, pair[1], pair[0])
     frame.loc[frame["child"] == "c004", "kind"] = "NA"
     curves = curves_of(frame, "kind", "dose")
     zero, one = (word.lower() for word in pair)
-    assert f"“kind”: “{zero}” is read as 0 and “{one}” as 1" in curves.notes
+    kind, _ = reading_of(files.csv(frame), columns={"covariates": ["kind", "dose"]}).covariates
+    assert dict(kind.words) == {zero: 0, one: 1}
     known = np.isfinite(curves.covariates[:, 0])
     assert (~known).sum() == 1
     assert (curves.covariates[known, 0] == curves.covariates[known, 1] % 2).all()
@@ -201,8 +199,8 @@ def test_two_well_known_words_are_read_as_0_and_1_and_it_is_noted_which(pair):
 def test_other_text_is_refused_with_what_to_do_and_without_a_cell(words):
     frame = described()
     frame["kind"] = np.where(frame["dose"] % 2, *words)
-    error = refused("of the covariate “kind” hold text", curves_of, frame, "kind")
-    assert "make a column of 0 and 1 for each kind but one" in error.hint
+    error = refused("of column “kind” hold no number", curves_of, frame, "kind")
+    assert error.hint
     assert not any(f"“{word}”" in str(error) or "secret" in str(error) for word in words)
 
 
@@ -302,8 +300,7 @@ def test_usual_ranges_pass():
 
 
 def test_the_example_file_has_a_covariate_to_try():
-    table = read_table(examples.growth_curves().encode())
-    curves = read_curves(table, suggest_layout(table, {"covariates": ["mother_height"]}))
+    curves = curves_in(examples.growth_curves().encode(), {"covariates": ["mother_height"]})
     upload = Upload(curves=curves, declared=declare(
         **STATED | {"time_high": 19}, covariates=[StatedCovariate("mother_height", 120, 220, "cm")]))
     assert sum(upload.n_clipped) == 0

@@ -11,10 +11,11 @@ import numpy as np
 import pytest
 
 from engine.core.errors import InputError
-from engine.uploads.curves import read_curves
 from engine.uploads.devices.exports import MG_PER_MMOL
-from engine.uploads.layout import suggest_layout
-from engine.uploads.tables import read_table
+from engine.uploads.people import read
+from engine.uploads.proposal import propose
+from engine.uploads.records import curves_of
+from tests.readings import reading_of
 
 CLARITY = """\
 "Index","Timestamp (YYYY-MM-DDThh:mm:ss)","Event Type","Event Subtype","Patient Info","Device Info","Source Device ID","Glucose Value (mg/dL)","Insulin Value (u)","Carb Value (grams)","Duration (hh:mm:ss)","Glucose Rate of Change (mg/dL/min)","Transmitter Time (Long Integer)","Transmitter ID"
@@ -72,9 +73,11 @@ Natural gas usage,2024-01-15,00:15,00:29,1,therms,,
 """
 
 
-def curves(text, several=None):
-    table = read_table(text if isinstance(text, bytes) else text.encode())
-    return table, read_curves(table, suggest_layout(table), several)
+def curves(text, several=None, **stated):
+    """The name of an export, and its curves."""
+    content = text if isinstance(text, bytes) else text.encode()
+    reading = reading_of(content, several=several, **stated)
+    return reading.frame.export, curves_of(read(content, reading))
 
 
 def archive(**files):
@@ -93,25 +96,24 @@ def archive(**files):
     (GREEN_BUTTON, "Green Button", [0.5, 23.5], [0.6, 1.5]),
     (QUARTERS, "Green Button", [0.125], [1.0])])
 def test_days_of_a_person_become_one_record_of_averages_by_the_hour(text, name, times, values):
-    table, read = curves(text)
-    assert table.export.name == name and read.n_curves == 1
-    np.testing.assert_allclose(read.times, times, atol=2e-4)
-    np.testing.assert_allclose(read.values, values, atol=2e-3)
-    assert any("averaged" in note for note in read.notes)
+    export, found = curves(text)
+    assert export == name and found.n_curves == 1
+    np.testing.assert_allclose(found.times, times, atol=2e-4)
+    np.testing.assert_allclose(found.values, values, atol=2e-3)
+    assert any("averaged" in note for note in found.notes)
 
 
 def test_all_observations_stay_on_request_and_belong_to_one_person():
-    _, read = curves(CLARITY, "keep")
-    assert read.counts.tolist() == [4]
-    assert sorted(read.values) == [40, 120, 140, 400]
-    assert not any("averaged:" in note for note in read.notes)
+    _, found = curves(CLARITY, "keep")
+    assert found.counts.tolist() == [4]
+    assert sorted(found.values) == [40, 120, 140, 400]
+    assert not any("averaged:" in note for note in found.notes)
 
 
 def test_both_units_of_glucose_are_there_and_agree():
-    table, _ = curves(LIBREVIEW)
-    mg, mmol = (table.numbers(f"glucose ({unit})").values for unit in ("mg/dL", "mmol/L"))
+    mg, mmol = (curves(LIBREVIEW, columns={"value": f"glucose ({unit})"})[1].values for unit in ("mg/dL", "mmol/L"))
     np.testing.assert_allclose(mg, mmol * MG_PER_MMOL, atol=1e-3)
-    assert mmol[0] == 5.5
+    assert mmol[0] == 6.0
 
 
 def test_part_2_is_read_by_the_hour_and_part_5_by_the_day_of_the_week():
@@ -133,36 +135,26 @@ def test_exports_of_many_people_come_in_an_archive_in_any_units():
     packed = archive(**{"ada.csv": CLARITY, "folder/bo.csv": LIBREVIEW, "cy.json": json.dumps(
         [{"type": "sgv", "sgv": 101, "dateString": "2024-01-15T01:00:00+01:00"}, {"type": "mbg", "mbg": 90}]),
         "__MACOSX/._ada.csv": "shadow", "readme.pdf": "no table"})
-    _, read = curves(packed)
-    assert {*read.ids} == {"ada", "bo", "cy"}
-    place = read.ids.index("cy")
-    start = read.counts[:place].sum()
-    assert (read.times[start], read.values[start]) == (1.0, 101.0)
+    _, found = curves(packed)
+    assert {*found.ids} == {"ada", "bo", "cy"}
+    place = found.ids.index("cy")
+    start = found.counts[:place].sum()
+    assert (found.times[start], found.values[start]) == (1.0, 101.0)
 
 
-def test_blocks_below_one_another_are_people_and_a_column_of_ids_names_them():
-    _, blocks = curves(CLARITY + CLARITY.replace("120", "160"))
-    assert {*blocks.ids} == {"person 1", "person 2"}
+def test_a_column_of_ids_names_the_people_of_an_export():
     header, *rows = CLARITY.splitlines()
-    with_ids = "\n".join([f'"subject_id",{header}', *(f'"S{k % 2}",{row}' for k, row in enumerate(rows))])
+    with_ids = "\n".join([f'"subject_id",{header}', *(f'"s{k % 2}",{row}' for k, row in enumerate(rows))])
     _, named = curves(with_ids)
-    assert {*named.ids} == {"S0", "S1"}
-
-
-def test_blocks_in_one_file_keep_their_own_unit():
-    mmol = LIBREVIEW.replace("5.5", "6").replace("6.5", "6")
-    table, read = curves(LIBREVIEW_US + mmol.partition("\n")[2])
-    assert table.export.name == "LibreView" and {*read.ids} == {"person 1", "person 2"}
-    second = slice(3, None) if read.ids[0] == "person 1" else slice(0, 2)
-    assert read.values[second].max() == pytest.approx(6 * MG_PER_MMOL, abs=1e-3)
+    assert {*named.ids} == {"s0", "s1"}
 
 
 def test_every_line_ending_and_encoding_of_an_export_reads_alike():
     usual = curves(CLARITY)[1]
     for content in (CLARITY.replace("\n", "\r\n").encode(), CLARITY.encode("utf-16"),
                     b"\xef\xbb\xbf" + CLARITY.encode(), CLARITY.replace(",", ";").encode()):
-        read = curves(content)[1]
-        assert read.times.tolist() == usual.times.tolist() and read.values.tolist() == usual.values.tolist()
+        found = curves(content)[1]
+        assert found.times.tolist() == usual.times.tolist() and found.values.tolist() == usual.values.tolist()
 
 
 def test_an_export_in_another_encoding_than_stated_is_refused_with_the_way_out():
@@ -170,7 +162,7 @@ def test_an_export_in_another_encoding_than_stated_is_refused_with_the_way_out()
     with pytest.raises(InputError, match="UTF-8") as refused:
         curves(content)
     assert "windows-1252" in refused.value.hint
-    assert read_table(content, "windows-1252").export.name == "Dexcom Clarity"
+    assert propose(content, encoding="windows-1252").reading.frame.export
 
 
 @pytest.mark.parametrize("spoiled", [
@@ -183,19 +175,19 @@ def test_an_export_in_another_encoding_than_stated_is_refused_with_the_way_out()
     GGIR_2.replace("mean_ENMO_mg_1-2hr", "mean_ENMO_mg_-5-999hr"), GREEN_BUTTON.replace("0.50", "\u221e")])
 def test_spoiled_exports_are_read_or_refused_without_a_cell_of_them(spoiled):
     try:
-        _, read = curves(spoiled)
+        _, found = curves(spoiled)
     except InputError as problem:
         assert "Ada" not in f"{problem} {problem.hint}" and "xxx" not in f"{problem} {problem.hint}"
     else:
-        assert np.isfinite(read.values).all() and np.isfinite(read.times).all()
+        assert np.isfinite(found.values).all() and np.isfinite(found.times).all()
 
 
 def test_archives_in_archives_and_names_that_climb_out_are_no_people():
     inner = archive(**{"a.csv": CLARITY})
     with pytest.raises(InputError):
         curves(archive(**{"inner.zip": inner}))
-    _, read = curves(archive(**{"../../up.csv": CLARITY, "/etc/ada.csv": CLARITY.replace("120", "160")}))
-    assert len(read.ids) == 2 and not any(".." in name or "/" in name for name in read.ids)
+    _, found = curves(archive(**{"../../up.csv": CLARITY, "/etc/ada.csv": CLARITY.replace("120", "160")}))
+    assert len(found.ids) == 2 and not any(".." in name or "/" in name for name in found.ids)
 
 
 @pytest.mark.parametrize(("content", "told"), [
@@ -211,13 +203,13 @@ def test_what_is_no_export_of_people_is_refused_without_a_cell_of_it(content, to
 
 
 def test_tables_that_are_no_exports_are_read_as_before():
-    table, read = curves("child_id,age,height\nann,2,86\nann,6,115\nbob,2,84\n")
-    assert table.export is None and read.n_curves == 2
+    export, found = curves("child_id,age,height\nann,2,86\nann,6,115\nbob,2,84\n")
+    assert export == "" and found.n_curves == 2
 
 
 def test_missing_values_and_times_are_left_out_and_counted():
     text = CLARITY + '"9","2024-01-16T13:40:00","EGV","","","","Android G6","","","","","","",""\n' \
                      '"10","","EGV","","","","Android G6","100","","","","","",""\n'
-    _, read = curves(text)
-    assert read.values.tolist() == [130, 220]
-    assert any("2 observations left out" in note for note in read.notes)
+    _, found = curves(text)
+    assert found.values.tolist() == [130, 220]
+    assert any("2 observations left out" in note for note in found.notes)

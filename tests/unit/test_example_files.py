@@ -3,25 +3,20 @@
 import numpy as np
 
 from engine.core.bands import limits
-from engine.core.tasks import DataType
 from engine.core.types import Budget
 from engine.mechanisms import mechanisms
 from engine.uploads import examples
 from engine.uploads.bounds_library import public_bounds
-from engine.uploads.curves import Upload, read_curves
+from engine.uploads.curves import Upload
 from engine.uploads.design import StatedDesign
 from engine.uploads.facts import declare
-from engine.uploads.layout import suggest_layout
-from engine.uploads.rows import read_rows
-from engine.uploads.tables import read_table
+from tests.readings import curves_in, rows_in
 
 
 def growth():
     """The growth curves of the example, with the bounds that the library offers for height."""
     bounds = next(each for each in public_bounds().values() if each.value_name == "Height")
-    table = read_table(examples.growth_curves().encode())
-    curves = read_curves(table, suggest_layout(table))
-    return Upload(curves=curves, declared=declare(
+    return Upload(curves=curves_in(examples.growth_curves().encode()), declared=declare(
         bounds.value_low, bounds.value_high, bounds.time_low, bounds.time_high, bounds.source,
         observations=8, design=StatedDesign(law="unknown")))
 
@@ -40,6 +35,5 @@ def test_growth_curves_are_released_at_epsilon_one_with_a_rise_that_can_be_told(
 
 
 def test_records_have_no_two_alike():
-    table = read_table(examples.records().encode())
-    rows = read_rows(table, suggest_layout(table, data=DataType.RECORDS))
+    rows = rows_in(examples.records().encode())
     assert len(np.unique(rows.covariates, axis=0)) == len(rows.covariates)

@@ -6,10 +6,8 @@ import pytest
 
 from engine.core.identity import digest
 from engine.core.registry import Parameterised, param
-from engine.uploads.curves import read_curves
-from engine.uploads.layout import suggest_layout
-from engine.uploads.tables import read_table
 from tests import files
+from tests.readings import curves_in
 
 
 class Counted(tuple):
@@ -23,8 +21,7 @@ class Counted(tuple):
 
 
 def curves():
-    table = read_table(files.csv())
-    return read_curves(table, suggest_layout(table))
+    return curves_in(files.csv())
 
 
 def test_a_large_table_is_walked_once_for_all_questions_about_it():

@@ -226,8 +226,7 @@ def test_times_in_another_unit_than_stated_name_the_part_of_the_reading_that_say
 def test_nobody_is_advised_to_empty_the_time_of_an_event(counted):
     r = np.random.default_rng(1)
     times = np.append(r.uniform(1, 60, 40).round(1), [9999.0] * 4)
-    columns = EventColumns(time="t", counted=Counted(counted), **({"status": "s", "events": ("1",)} if
-                                                                 counted == "outcomes" else {}))
+    columns = EventColumns(counted=Counted(counted), events=("1",) * (counted == "outcomes"))
     facts = declare_events(0, 20000, "the protocol", columns)
     events = EventTable(time=times, status=np.ones(44, dtype=np.int64), server=np.zeros(44, dtype=np.int64),
                         covariates=np.empty((44, 0)), counted=Counted(counted))

@@ -13,12 +13,11 @@ from engine.simulation.non_private import non_private_mean
 from engine.sources.bundled import AirportTemperature
 from engine.topics.mean.answer import mean_over_budgets
 from engine.topics.mean.error_parts import error_parts
-from engine.uploads.curves import Upload, read_curves
+from engine.uploads.curves import Upload
 from engine.uploads.design import StatedDesign
 from engine.uploads.facts import declare
-from engine.uploads.layout import suggest_layout
-from engine.uploads.tables import read_table
 from tests import files
+from tests.readings import curves_in
 
 N_PEOPLE, TIMES = 80, np.linspace(0, 100, 201)
 
@@ -30,10 +29,9 @@ def upload(mean, low=0, high=100, times=TIMES):
               + rng.normal(0, 1, (N_PEOPLE, len(times))))
     frame = pd.DataFrame(values.round(2), columns=[f"{t:g}" for t in times])
     frame.insert(0, "id", [f"p{i}" for i in range(N_PEOPLE)])
-    table = read_table(files.csv(frame))
     facts = declare(value_low=low, value_high=high, time_low=0, time_high=100, origin="a manual",
                     design=StatedDesign(law="common", times=tuple(times)), observations=len(times))
-    return Upload(curves=read_curves(table, suggest_layout(table)), declared=facts)
+    return Upload(curves=curves_in(files.csv(frame)), declared=facts)
 
 
 def peak(t):

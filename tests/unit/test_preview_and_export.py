@@ -32,7 +32,8 @@ from engine.topics.mean.answer import (
     with_budget,
 )
 from engine.topics.mean.charts import curve
-from engine.uploads.tables import read_table
+from engine.uploads.proposing.content import Content
+from engine.uploads.proposing.framing import framed
 
 pytestmark = pytest.mark.usefixtures("few_data_sets")
 
@@ -209,13 +210,11 @@ def test_the_numbers_file_holds_the_picture_and_how_to_make_it_again():
 def test_the_numbers_file_is_read_again_by_the_reader_of_uploads(name):
     facts = replace(SHOWN.data.facts, time_name=name, time_unit="")
     result = replace(SHOWN, data=replace(SHOWN.data, facts=facts))
-    table = read_table(export.numbers_csv(result, 13, {"person": "a\n# b"}))
-    assert table.n_rows == 101
-    assert table.columns[0] == export.safe_cell(name)
-    assert table.columns[1] == "non-private mean"
-    found = table.numbers("true mean")
-    assert found.values == pytest.approx(SHOWN.truth, rel=1e-5)
-    assert (found.missing, found.unreadable) == (0, 0)
+    table = framed(export.numbers_csv(result, 13, {"person": "a\n# b"}))
+    assert table.n_lines == 101
+    assert table.names[:2] == (export.safe_cell(name), "non-private mean")
+    found = Content("true mean", table.columns[table.names.index("true mean")]).numbers()
+    assert found == pytest.approx(SHOWN.truth, rel=1e-5)
 
 
 @pytest.mark.parametrize("text", ["=1+1", "+1", "-1", "@SUM(A1)", "\tx", "\rx"])

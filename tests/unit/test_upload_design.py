@@ -19,7 +19,7 @@ from engine.numerics.observation_times import draw_times
 from engine.questions import ask
 from engine.release import request
 from engine.release.published import release_cost
-from engine.uploads.curves import Upload, read_curves
+from engine.uploads.curves import Upload
 from engine.uploads.design import StatedDesign, moved_to_common, numbers_in
 from engine.uploads.doubts import (
     doubts,
@@ -28,9 +28,7 @@ from engine.uploads.doubts import (
     doubts_of_period,
 )
 from engine.uploads.facts import declare
-from engine.uploads.layout import suggest_layout
 from engine.uploads.own_file import OwnFile
-from engine.uploads.tables import read_table
 from tests import files
 from tests.files import requested
 from tests.readings import curves_in, request_with_reading, upload_of
@@ -47,9 +45,7 @@ def stated(design, observations=4, **more):
 
 
 def upload(frame, design=COMMON, **more):
-    table = read_table(files.csv(frame))
-    return Upload(curves=read_curves(table, suggest_layout(table)),
-                  declared=stated(design, **more))
+    return Upload(curves=curves_in(files.csv(frame)), declared=stated(design, **more))
 
 
 # -- what must be stated

@@ -8,7 +8,6 @@ import pytest
 
 from engine.core.errors import InputError
 from engine.core.random_streams import generator
-from engine.core.tasks import DataType
 from engine.core.types import Budget
 from engine.mechanisms.families.wavelets.regression import clipped_observations
 from engine.mechanisms.wavelet_global import WaveletGlobal
@@ -19,11 +18,10 @@ from engine.topics.regression import charts
 from engine.topics.regression import words as regression_words
 from engine.topics.regression.answer import Network
 from engine.uploads import examples
-from engine.uploads.curves import Upload, read_curves
+from engine.uploads.curves import Upload
 from engine.uploads.facts import declare
-from engine.uploads.layout import suggest_layout
-from engine.uploads.tables import read_table
 from tests import files
+from tests.readings import curves_in
 
 STATED = {"value_low": 35, "value_high": 39, "time_low": 0, "time_high": 24,
           "origin": "manual", "single": True, "reading_sd": 0.5, **files.EVEN}
@@ -31,10 +29,9 @@ BUDGET = Budget(1.0, 1e-6)
 
 
 def read(frame, **roles):
-    table = read_table(files.csv(frame))
     if "site" in frame:
         roles = {"server": "site", **roles}
-    return read_curves(table, suggest_layout(table, roles, data=DataType.READINGS))
+    return curves_in(files.csv(frame), {"id": "id" if "id" in frame else None, **roles}, single=True)
 
 
 def own(frame, **stated):
@@ -61,22 +58,16 @@ def from_simulated(source, low, high, unit, zero):
 # -- reading the file ---------------------------------------------------------------------------
 
 
-def test_without_an_id_every_row_is_another_person_where_readings_are_single():
+def test_without_an_id_every_line_is_another_person_where_that_is_stated():
     curves = read(frame())
     assert curves.n_curves == 600 and set(curves.counts) == {1}
     assert curves.server_names == ("North", "South")
-    assert any("every row is taken for another person" in note for note in curves.notes)
-
-
-def test_whole_curves_still_need_to_know_who_a_row_belongs_to():
-    with pytest.raises(InputError, match="who a row belongs to"):
-        suggest_layout(read_table(files.csv(frame())))
 
 
 def test_people_with_several_readings_are_refused_with_a_count_and_what_to_do():
     twice = frame().assign(id=[f"p{k % 590}" for k in range(600)]).drop(columns="site")
     with pytest.raises(InputError, match="10 of 590 people have several observations") as caught:
-        read(twice)
+        own(twice)
     assert caught.value.field == "id"
     assert "first visit" in caught.value.hint and "Explore" in caught.value.hint
     assert read(twice, id=None).n_curves == 600  # the holder says that rows are people
@@ -89,10 +80,9 @@ def test_a_second_row_without_a_reading_is_no_second_reading():
 
 
 def test_the_example_file_is_read_with_its_sites():
-    table = read_table(examples.temperatures().encode())
-    curves = read_curves(table, suggest_layout(table, {"server": "site"}, data=DataType.READINGS))
+    curves = curves_in(examples.temperatures().encode(), {"server": "site"}, single=True)
     assert curves.n_curves == 2000 and curves.server_names == ("North", "South")
-    trusted = read_curves(table, suggest_layout(table, data=DataType.READINGS))
+    trusted = curves_in(examples.temperatures().encode(), single=True)
     assert trusted.n_curves == 2000 and trusted.server_names == ()
 
 
@@ -119,8 +109,7 @@ def test_whole_curves_have_no_spread_whatever_was_typed():
 
 
 def test_curves_with_several_readings_cannot_be_declared_single():
-    table = read_table(files.csv())
-    curves = read_curves(table, suggest_layout(table))
+    curves = curves_in(files.csv())
     with pytest.raises(InputError, match="several observations"):
         Upload(curves=curves, declared=declare(**STATED))
 

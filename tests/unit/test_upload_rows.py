@@ -24,11 +24,10 @@ from engine.topics.summaries import charts as summaries_charts
 from engine.topics.summaries import words as summary_words
 from engine.uploads import examples
 from engine.uploads.facts import REACHES, StatedCovariate, declare_rows
-from engine.uploads.layout import Layout, suggest_layout
-from engine.uploads.rows import UploadRows, read_rows
-from engine.uploads.tables import read_table
+from engine.uploads.rows import UploadRows
 from tests import files
 from tests.heavy import few
+from tests.readings import reading_of, rows_in
 
 BUDGET = Budget(1.0, 1e-6)
 RNG = generator(0, 0, 0)
@@ -45,10 +44,12 @@ def frame(n=400, d=6, seed=0):
         y=y.round(3), site=site)
 
 
-def read(table, **roles):
-    found = read_table(files.csv(table))
+def read(table, features=None, **columns):
     sites = {"server": "site"} if "site" in table else {}
-    return read_rows(found, replace(suggest_layout(found, data=DataType.RECORDS), **{**sites, **roles}))
+    if features is None:
+        features = [name for name in table if name.startswith("f")]
+    columns = {"id": None, "value": "y" if "y" in table else None, **sites, **columns}
+    return rows_in(files.csv(table), columns, features=features)
 
 
 def declared(task, names, **stated):
@@ -60,7 +61,7 @@ def declared(task, names, **stated):
 
 
 def own(task, names, table=None, **stated):
-    rows = read(frame() if table is None else table, covariates=tuple(names), value="y")
+    rows = read(frame() if table is None else table, features=names, value="y")
     return UploadRows(rows=rows, declared=declared(task, names, **stated))
 
 
@@ -71,10 +72,10 @@ NAMES = [f"f{k}" for k in range(6)]
 
 
 def test_response_and_id_are_found_by_their_names_and_a_site_is_neither_taken_nor_a_feature():
-    table = suggest_layout(read_table(examples.records().encode()), data=DataType.RECORDS)
-    assert (table.id, table.server, table.value) == ("person_id", None, None)
-    assert table.covariates == ("age", "weight", "steps", "pressure")
-    assert suggest_layout(read_table(files.csv(frame())), data=DataType.RECORDS).value == "y"
+    reading = reading_of(examples.records().encode(), DataType.RECORDS)
+    assert reading.person.column == "person_id" and not reading.columns
+    assert [column.name for column in reading.features] == ["age", "weight", "steps", "pressure"]
+    assert reading_of(files.csv(frame()), DataType.RECORDS).columns["value"].name == "y"
 
 
 def test_rows_are_ordered_by_site_and_by_a_public_seed_whatever_the_numbers_are():
@@ -89,8 +90,7 @@ def test_rows_are_ordered_by_site_and_by_a_public_seed_whatever_the_numbers_are(
 
 
 def test_a_response_of_two_classes_holds_no_third_one():
-    table = read_table(b"x,y\n1,0\n2,1\n3,0\n4,2\n")
-    rows = read_rows(table, Layout(covariates=("x",), value="y", data=DataType.RECORDS))
+    rows = rows_in(b"x,y\n1,0\n2,1\n3,0\n4,2\n", {"id": None, "value": "y"}, features=["x"])
     stated = {"task": RISK_MINIMISATION.key, "covariates": [StatedCovariate("x", 0, 5)], "origin": "a law",
               "value": StatedCovariate("y", 0, 1)}
     assert UploadRows(rows=rows, declared=declare_rows(**stated)).n_clipped.responses == 1
@@ -100,16 +100,15 @@ def test_a_response_of_two_classes_holds_no_third_one():
 
 def test_people_with_several_rows_are_refused_with_counts_and_what_to_do():
     twice = frame().drop(columns="site").assign(person_id=[f"p{k % 390}" for k in range(400)])
-    with pytest.raises(InputError, match="10 of 390 people have several rows") as caught:
-        read(twice)
-    assert caught.value.field == "id" and "first visit" in caught.value.hint
-    notes = " ".join(read(twice, id=None).notes)
-    assert "every row is taken for another person" in notes and "protected less" in notes
+    with pytest.raises(InputError, match="10 of 390 people have several lines") as caught:
+        read(twice, id="person_id")
+    assert caught.value.field == "several" and "first visit" in caught.value.hint
+    assert read(twice).n_rows == 400  # the holder says that lines are people
 
 
 def test_the_same_id_at_two_sites_is_two_people_and_is_said():
     table = frame(10).assign(site=["a"] * 5 + ["b"] * 5, id=[*range(5), *range(5)])
-    assert any("5 ids at more than one site" in note for note in read(table).notes)
+    assert any("5 ids at more than one site" in note for note in read(table, id="id").notes)
 
 
 def test_missing_numbers_stay_in_the_public_number_and_words_for_no_and_yes_are_numbers():
@@ -127,13 +126,12 @@ def test_a_column_that_is_the_same_in_all_rows_is_noted():
 
 
 @pytest.mark.parametrize(("table", "roles", "said"), [
-    (frame().assign(f1="secret"), {}, "400 rows of column “f1” hold text"),
+    (frame().assign(f1="secret"), {}, "400 lines of column “f1” hold no number"),
     (frame().assign(f1=np.nan), {}, "“f1” holds no number"),
-    (frame().assign(site=""), {}, "are blank"),
-    (frame(1), {}, "only one row"),
-    (frame(), {"covariates": ()}, "at least one column"),
-    (frame(), {"covariates": ("f0", "y")}, "two roles"),
-    (frame(), {"covariates": ("f9",)}, "There is no column")])
+    (frame().assign(site=""), {}, "texts of “site”"),
+    (frame(1), {}, "only one person"),
+    (frame(), {"features": ["f0", "y"]}, "role"),
+    (frame(), {"features": ["f9"]}, "There is no column")])
 def test_what_cannot_be_read_is_said_in_one_sentence_without_a_cell(table, roles, said):
     with pytest.raises(InputError, match=said) as caught:
         read(table, **roles)
@@ -176,7 +174,7 @@ def test_what_records_can_be_used_for_follows_from_what_was_declared():
               for task, names in ((DENSITY.key, ["f0"]), (RISK, ["f0"]), (SPARSE, NAMES),
                                   (DENSITY.key, ["f0"]))}
     assert serves == {DENSITY.key: {DENSITY.key, RISK}, RISK: {RISK, DENSITY.key}, SPARSE: {SPARSE}}
-    without = UploadRows(rows=read(frame(), covariates=("f0",), value=None),
+    without = UploadRows(rows=read(frame(), features=["f0"], value=None),
                          declared=declared(DENSITY.key, ["f0"]))
     assert without.serves(DENSITY.key) and not without.serves(RISK)
     assert not without.serves("mean_function")
@@ -184,7 +182,7 @@ def test_what_records_can_be_used_for_follows_from_what_was_declared():
 
 def test_a_column_that_was_not_read_cannot_be_declared():
     with pytest.raises(InputError, match="“f9”"):
-        own_rows = read(frame(), covariates=("f0",))
+        own_rows = read(frame(), features=["f0"])
         UploadRows(rows=own_rows, declared=declared(DENSITY.key, ["f9"]))
 
 
@@ -235,7 +233,7 @@ def test_the_unit_of_the_rows_does_not_change_which_coefficients_are_released():
             SPARSE, [StatedCovariate(name, low, high) for name in names], "law",
             StatedCovariate("y", (low + high) / 2 - width, (low + high) / 2 + width),
             spread=0.5 * width / 8, reach=4.0)
-        upload = UploadRows(rows=read(rows, covariates=tuple(names)), declared=stated)
+        upload = UploadRows(rows=read(rows, features=names), declared=stated)
         releases.append(SparseRegression().release(upload.draw(1, RNG), (BUDGET,),
                                                    generator(1, 1, 0)))
     one, ten = (found.coefficients[0, 0, 0] for found in releases)
@@ -326,7 +324,7 @@ def test_a_density_of_own_points_is_that_of_the_same_simulated_points():
     source = DensityPoints(n_curves=500)
     table, _ = from_simulated(source, 25.0, 20.0)
     stated = declare_rows(DENSITY.key, [StatedCovariate("f0", 20, 45, "years")], "law")
-    rows = read(table.assign(other=1), covariates=("f0",))
+    rows = read(table.assign(other=1), features=["f0"])
     upload = UploadRows(rows=rows, declared=stated)
     view = summaries_topic.summaries_answer(upload, Frl(task="density"), DENSITY.key, Budget(1.0), 1)
     same = Frl(task="density").release(source.draw(1, generator(5, 0, 0)), (Budget(1.0),),
@@ -342,7 +340,7 @@ def test_a_density_of_two_columns_has_an_axis_for_each():
     table = frame(800).assign(f1=lambda t: 100 * t["f1"])
     stated = declare_rows(DENSITY.key, [StatedCovariate("f0", 0, 10, "cm"),
                                         StatedCovariate("f1", 0, 1000, "g")], "law")
-    upload = UploadRows(rows=read(table, covariates=("f0", "f1")), declared=stated)
+    upload = UploadRows(rows=read(table, features=["f0", "f1"]), declared=stated)
     view = summaries_topic.summaries_answer(upload, Frl(task="density"), DENSITY.key, Budget(1.0), 1)
     assert (view.axis.max(), view.across.max()) == (9.875, 987.5)
     chart = summaries_charts.surface(view, view.non_private[0], "Without")
@@ -359,7 +357,7 @@ def test_prediction_from_own_records_is_that_from_the_same_simulated_records(res
     stated = declare_rows(RISK, [StatedCovariate("f0", 50, 60)], "law",
                           StatedCovariate("y", 50 - half, 50 + half),
                           two_classes=response == "classes")
-    upload = UploadRows(rows=read(table, covariates=("f0",)), declared=stated)
+    upload = UploadRows(rows=read(table, features=["f0"]), declared=stated)
     method = Frl(task=RISK)
     same = method.release(source.draw(1, generator(5, 0, 0)), (Budget(1.0),), generator(7, 1, 0))
     mine = method.release(upload.draw(1, RNG), (Budget(1.0),), generator(7, 1, 0))
@@ -368,7 +366,3 @@ def test_prediction_from_own_records_is_that_from_the_same_simulated_records(res
     np.testing.assert_allclose(zero + unit * same.values(grid), mine.values(grid), atol=1e-6)
     view = summaries_topic.summaries_answer(upload, method, RISK, Budget(1.0), 1)
     assert view.facts.two_classes == (response == "classes") and view.axis[-1] == 60
-
-
-def test_the_layout_says_which_columns_have_a_role():
-    assert Layout(covariates=("a", "b"), value="y", server="s").columns == ("a", "b", "y", "s")

@@ -23,8 +23,8 @@ from engine.uploads.devices.reading import FORMATS, archived_files, is_archive_o
 from engine.uploads.limits import Limits, check_bytes, check_cells, refused
 from engine.uploads.lines import Lines, header_of, line_ends, lines_in_frame
 from engine.uploads.reading_of_files import Reading
-from engine.uploads.tables import is_workbook
 from engine.uploads.text import checked_text
+from engine.uploads.workbooks import is_workbook
 
 _HEAD = 40  # lines in which the header stands
 _SEPARATORS = (",", ";", "\t")

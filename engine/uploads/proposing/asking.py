@@ -8,10 +8,17 @@ from typing import Any
 from engine.core.lists import counted, listed, shortened
 from engine.uploads.misfits import lonely_codes
 from engine.uploads.proposing.content import ORDERS
-from engine.uploads.proposing.names import is_of_time, plain_name, usual_names
+from engine.uploads.proposing.names import is_of_time, plain_name, says_censored, usual_names
 from engine.uploads.proposing.people import question_on_people
 from engine.uploads.proposing.questions import Option, Question
-from engine.uploads.proposing.roles import EVENTS, FileKind, Look, Roles, are_one_series
+from engine.uploads.proposing.roles import (
+    EVENTS,
+    FileKind,
+    Look,
+    Roles,
+    are_one_series,
+    meaning_of,
+)
 from engine.uploads.reading_of_files import DAY, FIRST, Column, Kind, Order, Person, Reading
 
 _OFFERED = 8  # columns, or texts
@@ -118,11 +125,17 @@ def _plain(look: Look, name: str, role: str) -> dict[str, Any]:
 def _meanings(look: Look, name: str) -> dict[str, Any]:
     """Return the likeliest meaning of the texts of a status: the last but for those without."""
     texts = sorted(look.columns[name].known)
-    event = next((text for text in texts if text.casefold() in _EVENTS), texts[-1] if texts else "")
-    return {"words": {event: event}, "other": "censored"}
+    event = next((text for text in texts if _is_event(name, text)), texts[-1] if texts else "")
+    return {"words": {event: meaning_of(event)}, "other": "censored"}
 
 
 _EVENTS = ("1", "1.0", "yes", "y", "true", "dead", "death", "died", "event")
+
+
+def _is_event(name: str, text: str) -> bool:
+    """True if a text of a status likely means an event; its yes may say who is censored."""
+    is_of_censoring = says_censored(name, "yes")
+    return not says_censored(name, text) and (is_of_censoring or text.casefold() in _EVENTS)
 
 
 def _on_order(look: Look, roles: Roles, role: str, column: Column) -> Question:
@@ -147,7 +160,7 @@ def _on_order(look: Look, roles: Roles, role: str, column: Column) -> Question:
 def _on_words(look: Look, roles: Roles, role: str, column: Column) -> Question:
     name = roles.single[role][0]
     content, shown = look.columns[name], shortened(column.name)
-    texts = sorted(content.known, key=lambda text: (text.casefold() not in _EVENTS, text))
+    texts = sorted(content.known, key=lambda text: (not _is_event(name, text), text))
     options: tuple[Option, ...]
     if role == "group":
         options = (Option("Each text is a group", {"columns": {role: {
@@ -157,7 +170,7 @@ def _on_words(look: Look, roles: Roles, role: str, column: Column) -> Question:
     else:
         what = "the label" if roles.kind is FileKind.SCORES else "an event"
         options = tuple(Option(f"“{shortened(text)}” is {what}", {"columns": {role: {
-            "words": {text: text}, "other": "censored"}}}) for text in texts[:_OFFERED])
+            "words": {text: meaning_of(text)}, "other": "censored"}}}) for text in texts[:_OFFERED])
         question = f"Which texts of “{shown}” mean {what}?"
     return Question(
         field=f"columns.{role}.words", question=question, options=options,

@@ -18,8 +18,9 @@ from numpy.typing import NDArray
 from engine.core.types import Array
 from engine.uploads.cells import read_cells
 from engine.uploads.reading_of_files import Column, Frame, Kind, Offset, Order, Reading
-from engine.uploads.tables import MISSING
 
+MISSING = ("", "na", "n/a", "#n/a", "nan", "-nan", "+nan", "null", "none", ".")
+"""Usual texts of missing cells."""
 ORDERS = (Order.YMD, Order.DMY, Order.MDY)
 _HOURS = "hours since first observation"  # of dates, from one moment that is the same for all
 _UNIX = {Order.UNIX: (3e8, 4e9), Order.UNIX_MILLISECONDS: (3e11, 4e12)}  # 1979 to 2096
@@ -103,7 +104,7 @@ class Content:
         if kind is Kind.DATE:
             of_each = [np.isfinite(each) for each in self.dates.values()]
             return np.array(np.any(of_each, axis=0), dtype=np.bool_)
-        return np.isfinite(self._values(Column(names=("",), kind=kind), decimal))
+        return ~np.isnan(self._values(Column(names=("",), kind=kind), decimal))
 
     def kind(self, decimal: str = ".") -> Kind:
         """Return what most cells are, of many different ones by those that come first."""

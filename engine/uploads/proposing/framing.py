@@ -38,9 +38,8 @@ from engine.uploads.limits import (
 )
 from engine.uploads.lines import Lines, column_names, header_of, line_ends, lines_in_frame
 from engine.uploads.reading_of_files import Frame, Person, Reading
-from engine.uploads.tables import is_workbook
 from engine.uploads.text import checked_text, decoded
-from engine.uploads.workbooks import sheet_cells, sheet_names
+from engine.uploads.workbooks import is_workbook, sheet_cells, sheet_names
 
 BLANKS = " "
 _SEPARATORS = {"\t": "tabs", ";": "semicolons", "|": "bars", ",": "commas", BLANKS: "blanks"}
@@ -82,9 +81,9 @@ def framed(content: bytes, encoding: str = "", sheet: str = "", limits: Limits =
     if is_workbook(content) and not is_archive_of_exports(content):
         return _of_workbook(content, sheet, limits)
     encoding = encoding or _encoding(content)
-    export = (read_archive(content, lambda part: decoded(part, encoding)[0], limits)
+    export = (read_archive(content, lambda part: decoded(part, encoding), limits)
               if is_workbook(content) else
-              read_export(decoded(content, encoding)[0], limits))
+              read_export(decoded(content, encoding), limits))
     if export is not None:
         return _of_export(content, export, encoding, limits)
     return _of_text(line_ends(checked_text(content, encoding)), encoding, limits)

@@ -5,11 +5,14 @@ Names are compared without case, punctuation and units in brackets.
 
 from __future__ import annotations
 
+import difflib
 import re
+import unicodedata
 from collections.abc import Iterable, Mapping, Sequence
+from itertools import islice
 from typing import Any, Protocol
 
-from engine.uploads.conversions import Dates
+from engine.core.lists import shortened
 
 PEOPLE = (  # the likeliest first; each speaks of somebody, and of nothing else
     "patient_id", "person_id", "subject_id", "participant_id", "child_id", "patient", "person",
@@ -60,6 +63,9 @@ _OF_TIME = {"time", "t", "day", "days", "hour", "hours", "hrs", "minute", "minut
 _NO_TIMES = {"birth", "born", "death", "diagnosis", "baseline", "entry", "start", "end", "onset",
              "enrolment", "enrollment", "first", "last", "school"}  # one for each person
 _SINCE = {"since", "from", "after"}  # as in days_since_surgery
+_MAX_COMPARED = 200  # names, of a file that is wider
+_OF_DURATIONS = {"elapsed", "duration", "stopwatch", "split", "lap", "since", "after", "runtime"}
+_SAYS_SO = {"1", "1.0", "yes", "y", "true", "t", "x", "censored"}
 _AT_VISITS = {"visit", "exam", "examination", "measurement", "observation", "test"}
 
 
@@ -74,10 +80,6 @@ class Columns(Protocol):
     def decimal(self) -> str:
         """The decimal mark."""
 
-    @property
-    def dates(self) -> Dates:
-        """How dates in names are read."""
-
     def find(self, name: str) -> str:
         """Return the column of this name, whatever its case."""
 
@@ -89,6 +91,28 @@ def plain_name(column: str) -> str:
     """Return a name without case, a unit in brackets and punctuation: “Age (years)” is age."""
     name = re.sub(r"[(\[][^)\]]{0,50}[)\]]", "", column[:200]).casefold()
     return re.sub(r"[\W_]+", "_", name).strip("_")
+
+
+def column_key(name: str) -> str:
+    """Return what names of columns are compared by: without case and without outer blanks."""
+    return unicodedata.normalize("NFC", name).strip().casefold()
+
+
+def nearest(name: str, columns: Iterable[str]) -> str:
+    """Return “The nearest name is “age”. ”, or nothing if no column is near."""
+    by_key = {column_key(column)[:100]: column for column in islice(columns, _MAX_COMPARED)}
+    near = difflib.get_close_matches(column_key(name)[:100], by_key, n=1, cutoff=0.6)
+    return f"The nearest name is “{shortened(by_key[near[0]])}”. " if near else ""
+
+
+def says_censored(column: str, text: str) -> bool:
+    """True if a column is called by who is censored, and a text is its yes."""
+    return "censor" in plain_name(column) and text.casefold() in _SAYS_SO
+
+
+def is_elapsed(name: str) -> bool:
+    """True if a name says how long something took, and no time of day."""
+    return not _OF_DURATIONS.isdisjoint(plain_name(name).split("_"))
 
 
 def by_plain_name(columns: Sequence[str]) -> dict[str, str]:
@@ -146,14 +170,6 @@ def roles_by_name(table: Columns, choices: Mapping[str, Any]) -> dict[str, str]:
 def usual_names(role: str) -> tuple[str, ...]:
     """Return the usual names of “id”, “time”, “value” or “server”, the likeliest first."""
     return _SYNONYMS[role]
-
-
-def site_like(table: Columns, roles: Mapping[str, Any] | None = None) -> str | None:
-    """Return the column whose name is usual for sites: to be offered, never to be taken.
-
-    Columns that have a role in `roles` are none.
-    """
-    return roles_by_name(table, found(table, roles or {})).get("server")
 
 
 def found(table: Columns, roles: Mapping[str, Any]) -> dict[str, Any]:

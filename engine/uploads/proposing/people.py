@@ -15,6 +15,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from engine.core.errors import InputError
 from engine.core.lists import counted, shortened
 from engine.uploads.ids import IdForm, canonical_texts
 from engine.uploads.proposing.content import Content
@@ -28,6 +29,11 @@ from engine.uploads.proposing.names import (
 from engine.uploads.proposing.questions import Option, Question
 from engine.uploads.reading_of_files import Kind, Person
 
+_TOTALS = ("total", "totals", "subtotal", "grand total", "sum", "mean", "average", "median",
+           "overall", "summe", "gesamt", "mittelwert", "moyenne", "sd", "std", "std dev",
+           "standard deviation", "variance", "count")
+_ENDS = ("min", "max")
+_SIZE = r"^n\s*=\s*[0-9]+$"
 _MANY = 10  # different texts, from which a column may name people
 _OFFERED = 8  # columns
 _WORDS = ('"person": {"column": "…"}; or, if every line is another person, '
@@ -114,6 +120,18 @@ def possible_ids(columns: Sequence[Content]) -> list[Ids]:
     return [Ids(content) for content in sorted(
         able, key=lambda content: (plain_name(content.name) in NO_PEOPLE,
                                    rank_of_people(content.name)))][:_OFFERED]
+
+
+def refuse_totals(ids: pa.Array, column: str) -> None:
+    """Refuse lines, or columns, that are called like a total or an average: they are no people."""
+    texts = pc.utf8_lower(ids)
+    ends = pc.is_in(pa.array(_ENDS), value_set=texts)  # both: one may be somebody called Max
+    if pc.any(pc.or_(pc.is_in(texts, value_set=pa.array(_TOTALS)),
+                     pc.match_substring_regex(texts, _SIZE))).as_py() or pc.all(ends).as_py():
+        where = f"Some lines of column “{shortened(column)}”" if column else "Some columns"
+        raise InputError(f"{where} are called like a total or an average.",
+                         field=column or "header", hint="Leave them out: they would count as "
+                         "people. Rename a person who is called so.")
 
 
 def question_on_people(left: Sequence[Content], is_series: bool, are_lines: bool,

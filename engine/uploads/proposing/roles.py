@@ -14,20 +14,20 @@ from engine.core.enumerations import Enumeration
 from engine.core.errors import InputError
 from engine.core.lists import counted, listed, shortened
 from engine.core.types import Array
-from engine.uploads.beginnings import of_stamps
-from engine.uploads.conversions import (
-    ZERO_ONE,
-    Dates,
-    check_not_compact,
-    kind_of_name,
-    time_in_name,
-    with_colons,
-)
 from engine.uploads.proposing import names as usual
 from engine.uploads.proposing.advice import advice_on
-from engine.uploads.proposing.content import Content, decimal_of, increases
+from engine.uploads.proposing.content import MISSING, Content, decimal_of, increases
 from engine.uploads.proposing.framing import Framed
-from engine.uploads.proposing.names import by_plain_name, first_of, plain_name, roles_by_name
+from engine.uploads.proposing.moments import beginning_of, kind_of_name, time_in_name
+from engine.uploads.proposing.names import (
+    by_plain_name,
+    column_key,
+    first_of,
+    nearest,
+    plain_name,
+    roles_by_name,
+    says_censored,
+)
 from engine.uploads.proposing.people import Ids, proposed_ids
 from engine.uploads.proposing.series import (
     UNNAMED,
@@ -38,12 +38,25 @@ from engine.uploads.proposing.series import (
     numbered,
     refuse_names,
     series_of,
+    with_colons,
 )
 from engine.uploads.proposing.stated import Stated
-from engine.uploads.reading_of_files import CODED, LISTED, Column, Kind, Offset, Order, Other
-from engine.uploads.tables import MISSING, column_key, nearest
+from engine.uploads.reading_of_files import (
+    CODED,
+    DAY,
+    FIRST,
+    LISTED,
+    Column,
+    Kind,
+    Offset,
+    Order,
+    Other,
+)
 from engine.uploads.units import in_words, same_unit, unit_in_name
 
+_ZERO_ONE = (("no", "yes"), ("n", "y"), ("false", "true"), ("f", "m"), ("female", "male"),
+             ("control", "treated"))
+"""Words for 0 and 1, the same whatever a file holds."""
 _FEW_TEXTS = 6  # of a column that may say how a time ended
 _SURE_STATUS = frozenset(usual.STATUS[:usual.STATUS.index("outcome")])
 _FEW_LINES = 10  # of which nobody can tell whether they are one person's
@@ -69,7 +82,6 @@ class _Named:
 
     contents: Mapping[str, Content]
     decimal: str
-    dates: Dates
 
     @property
     def columns(self) -> tuple[str, ...]:
@@ -126,8 +138,7 @@ class Look:
     @cached_property
     def named(self) -> _Named:
         """The columns, with what their names and marks in them mean."""
-        day_first = self.stated.dates.day_first
-        return _Named(self.columns, self.decimal, Dates(True if day_first is None else day_first))
+        return _Named(self.columns, self.decimal)
 
     def raw(self, name: str) -> str:
         """The name of a column in the header."""
@@ -337,23 +348,23 @@ def _refuse_long_and_wide(look: Look) -> None:
 
 def _at(look: Look) -> dict[str, float]:
     """Return the times of columns, in hours of dates and clock times in their names."""
-    first = next(iter(look.series))
-    kind = kind_of_name(first)
-    if not kind:
+    kind = kind_of_name(next(iter(look.series)))
+    if kind is None:
         return dict(look.series)
-    dates = look.stated.dates if not look.stated.dates.is_calendar else _of_header(look, kind)
-    moments = {name: time_in_name(name, dates) for name in look.series}
-    return {name: time for name, time in moments.items() if time is not None}
+    counted = look.stated.counted or _counted_in_header(look, kind)
+    moments = {name: time_in_name(name, kind, counted) for name in look.series}
+    times = {name: time for name, time in moments.items() if time is not None}
+    first = min(times.values()) if counted.endswith(FIRST) else 0.0
+    return {name: time - first for name, time in times.items()}
 
 
-def _of_header(look: Look, kind: str) -> Dates:
-    """Return how dates or clock times in the names of columns are most likely meant."""
-    day_first = look.stated.dates.day_first
-    if kind == "clock":
-        return Dates(day_first, of_day="hours")
-    counting = Dates(day_first, from_first="hours")
-    hours = np.array([time_in_name(name, counting) for name in look.series], dtype=float)
-    return of_stamps(hours, np.zeros(len(hours), dtype=np.int64), Dates(day_first))
+def _counted_in_header(look: Look, kind: Kind) -> str:
+    """Return what dates or clock times in the names of columns most likely count."""
+    if kind is Kind.CLOCK:
+        return f"hours {DAY}"
+    hours = np.array([time_in_name(name, kind, f"hours since {FIRST}") for name in look.series],
+                     dtype=float)
+    return beginning_of(hours, np.zeros(len(hours), dtype=np.int64))
 
 
 def _times(look: Look) -> tuple[str, ...]:
@@ -491,8 +502,13 @@ def words_for_numbers(content: Content) -> dict[str, str | float]:
     if content.n_different > _FEW_TEXTS:
         return {}
     texts = {text.casefold() for text in content.known}
-    pair = next((pair for pair in ZERO_ONE if texts and texts <= {*pair}), None)
+    pair = next((pair for pair in _ZERO_ONE if texts and texts <= {*pair}), None)
     return {} if pair is None else {text: pair.index(text) for text in pair}
+
+
+def meaning_of(text: str) -> str:
+    """Return what a stated text means: itself, or an event where it is 0, which else means none."""
+    return "event" if text == "0" else text
 
 
 def column_of(look: Look, names: Sequence[str], role: str, of_curves: bool = True) -> Column:
@@ -519,30 +535,35 @@ def column_of(look: Look, names: Sequence[str], role: str, of_curves: bool = Tru
         return Column(names=raw, kind=Kind.WORD, words=words, other=Other.MISSING)
     if kind is Kind.WORD:
         kind = Kind.NUMBER
-    if elapsed := look.stated.dates.elapsed:
-        kind = Kind.ELAPSED if kind is Kind.CLOCK else kind
+    elapsed = look.stated.elapsed
+    if kind is Kind.CLOCK and (elapsed or (usual.is_elapsed(names[0])
+                                           and not look.stated.counted)):
+        kind = Kind.ELAPSED
     if (fitting := content.n(kind, look.decimal)) < content.n_known:
         raise _unreadable(content, kind, content.n_known - fitting, look.decimal)
     if kind is Kind.NUMBER:
         _refuse_thousands(content, look.decimal)
-        if is_time:
-            check_not_compact(content.numbers(look.decimal), raw[0])
     if kind in (Kind.CLOCK, Kind.ELAPSED):
         usually = elapsed or "hours" if kind is Kind.ELAPSED else "hours of day"
         counted = "" if kind is Kind.ELAPSED else look.stated.counted
         return Column(names=raw, kind=kind, counted=counted or usually)
-    return Column(names=raw, kind=kind, unit="%" if kind is Kind.PERCENTAGE and not unit else unit)
+    return Column(names=raw, kind=kind, unit="%" if kind is Kind.PERCENTAGE and not unit else unit,
+                  counted=look.stated.counted if role == "time" else "")
 
 
 def _of_words(look: Look, raw: tuple[str, ...], content: Content, role: str, of_curves: bool
               ) -> Column:
     """Return a column of words: what its texts mean is for a person to say."""
     stated = {"status": look.stated.events, "group": look.stated.groups}.get(role, ())
+    if role == "status" and any(says_censored(raw[0], text) for text in stated):
+        raise InputError(f"By its name the column “{shortened(raw[0])}” says who is censored, and "
+                         "its yes is stated as an event.", field="events", hint="State the text of "
+                         "those who are not censored, such as 0; or rename the column.")
     left = Other.LEFT_OUT if of_curves else Other.MISSING
     other = {"status": Other.CENSORED, "group": left}.get(role, Other.UNSTATED)
     if role == "site":
         stated = tuple(sorted(content.known))
-    return Column(names=raw, kind=Kind.WORD, words={text: text for text in stated},
+    return Column(names=raw, kind=Kind.WORD, words={text: meaning_of(text) for text in stated},
                   other=other if stated else Other.UNSTATED)
 
 

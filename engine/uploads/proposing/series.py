@@ -5,15 +5,18 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Mapping, Sequence
+from itertools import pairwise
 
 from engine.core.errors import InputError
 from engine.core.lists import counted, listed, shortened
-from engine.uploads.conversions import COMPACT_CLOCK, time_in_name
+from engine.uploads.cells import MINUS, NUMBER
+from engine.uploads.proposing.moments import time_in_name
 from engine.uploads.proposing.names import Columns, plain_name, roles_by_name
 from engine.uploads.units import known_unit
 
-MINUS = "\N{MINUS SIGN}"
-_NUMBER = r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?"
+_COMPACT_CLOCK = re.compile(r"(?:[01][0-9]|2[0-3])[0-5][0-9]")
+"""A clock time without a colon; other numbers have four digits, too."""
+_LEAST_STEP = 5  # minutes between clock times without a colon, which might be ids otherwise
 _TIME_STEMS = {"day", "hour", "minute", "week", "month", "year", "visit", "age"}  # before a number
 _TIME_UNITS = {"seconds", "minutes", "hours", "days", "weeks", "months", "years"}  # behind it
 _BEGINNINGS = {"baseline", "screening"}  # times that are called so, and have no number
@@ -21,7 +24,21 @@ _YEAR_MONTH = re.compile(r"(19|20)[0-9]{2}[-/][0-9]{1,2}|[0-9]{1,2}[-/](19|20)[0
 _OF_SLOTS = {"h", "hh", "hr", "hrs", "hour", "min", "minute", "t", "time", "x", "y", "v", "obs",
              "value", "q", "slot", "interval", "period"}  # numbered, they are times of a row
 UNNAMED = "column {}"  # as a table calls it by its place
-FEW_TIMES = 3  # names that are numbers, which may as well be a first observation
+_FEW_TIMES = 3  # names that are numbers, which may as well be a first observation
+
+
+def with_colons(names: Sequence[str]) -> dict[str, str]:
+    """Return clock times without a colon among names of columns, such as 0830, with one: 08:30.
+
+    They are no numbers if one begins with 0 and they are equally far apart as clock times.
+    """
+    clock = [name for name in names if _COMPACT_CLOCK.fullmatch(name)]
+    minutes = [60 * int(name[:2]) + int(name[2:]) for name in clock]
+    steps = {after - before for before, after in pairwise(minutes)}
+    if len(clock) < 3 or not any(name[0] == "0" for name in clock) or (
+            len(steps) > 1 or min(steps) < _LEAST_STEP):
+        return {}
+    return {name: f"{name[:2]}:{name[2:]}" for name in clock}
 
 
 def may_begin_with_times(columns: Columns) -> tuple[bool, bool]:
@@ -53,7 +70,7 @@ def series_of(table: Columns, used: set[str]) -> dict[str, float]:
     usable = {stem: family for stem, family in families.items()
               if len(family) >= (2 if _says_time(stem) else 3)
               and len(set(family.values())) == len(family)
-              and not (stem == "" and len(family) <= FEW_TIMES and begins_with_a_row(table))
+              and not (stem == "" and len(family) <= _FEW_TIMES and begins_with_a_row(table))
               and (stem or list(family.values()) == sorted(family.values()))}
     return usable.get("") or max(usable.values(), key=len, default={})
 
@@ -79,7 +96,7 @@ def refuse_names(table: Columns) -> None:
                          f"{listed(months[:1])} are months without a day.", field="layout",
                          hint="Write them as dates, such as 2024-03-01, or as months since a "
                          "start: 0, 1, 2.")
-    clock = [name for name in table.columns if COMPACT_CLOCK.fullmatch(name)]
+    clock = [name for name in table.columns if _COMPACT_CLOCK.fullmatch(name)]
     if len(clock) > 1 and any(name[0] == "0" for name in clock):
         raise InputError(f"Names of columns such as {listed(clock[:1])} look like clock times "
                          "without a colon.", field="layout", hint="Write 0830 as 08:30.")
@@ -115,10 +132,10 @@ def numbered(column: str, table: Columns) -> tuple[str, float | None]:
     The stem of a number with a unit of time behind it ends with a blank and that unit.
     """
     name = column[:200].replace(table.decimal, ".").replace(MINUS, "-")
-    moment = time_in_name(name, table.dates)
+    moment = time_in_name(name)
     if moment is not None:
-        return "", moment if math.isfinite(moment) else None
-    if re.fullmatch(_NUMBER, name):
+        return "", moment
+    if re.fullmatch(NUMBER, name.lower()):
         return "", float(name) if math.isfinite(float(name)) else None
     name = _without_brackets(name)
     end = re.search(r"[0-9]+(\.[0-9]+)?$", name[-30:])  # a longer number is no time

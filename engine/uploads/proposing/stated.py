@@ -8,12 +8,12 @@ from typing import Any
 
 from engine.core.errors import InputError
 from engine.core.plain import checked_object
-from engine.uploads.conversions import Dates
-from engine.uploads.reading_of_files import Order
+from engine.uploads.reading_of_files import DAY, FIRST, UNITS, Order, is_counted
 
 _ROLES = ("id", "time", "value", "server", "covariates", "group", "start", "status", "entry")
-_DATES = ("since", "from_first", "of_day", "elapsed")
-KEYS = ("columns", "day_first", *_DATES, "events", "groups", "several", "features")
+_BEGINNINGS = {"since": "days since {}", "from_first": f"{{}} since {FIRST}",
+               "of_day": f"{{}} {DAY}", "elapsed": "{}"}
+KEYS = ("columns", "day_first", *_BEGINNINGS, "events", "groups", "several", "features")
 
 
 @dataclass(frozen=True)
@@ -21,7 +21,8 @@ class Stated:
     """The keys `columns`, `day_first`, `since`, `events` … of a request."""
 
     columns: Mapping[str, Any] = field(default_factory=dict)  # role → name, names, or None for none
-    dates: Dates = field(default_factory=Dates)
+    day_first: bool | None = None
+    counted: str = ""  # what dates and clock times count, as a reading says it
     events: tuple[str, ...] = ()
     groups: tuple[str, ...] = ()
     several: str = ""
@@ -48,10 +49,9 @@ class Stated:
         day_first = data.get("day_first")
         if day_first is not None and not isinstance(day_first, bool):
             raise InputError("“day_first” must be true or false.", field="day_first")
-        beginnings = {name: _text(data, name) for name in _DATES if name in data}
         features, facts = data.get("features", ()), (plain or {}).get("facts", {})
-        return cls(columns, Dates(day_first, **beginnings), _texts(data, "events"),
-                   _texts(data, "groups"), _text(data, "several") if "several" in data else "",
+        return cls(columns, day_first, _counted(data), _texts(data, "events"),
+                   _texts(data, "groups"), _text(data, "several"),
                    tuple(str(each["name"]) if isinstance(each, Mapping) and "name" in each
                          else str(each) for each in features),
                    str(facts.get("value_unit", "")) if isinstance(facts, Mapping) else "")
@@ -59,23 +59,36 @@ class Stated:
     @property
     def order(self) -> Order:
         """Which of day and month comes first, if that is stated."""
-        if self.dates.day_first is None:
+        if self.day_first is None:
             return Order.UNSTATED
-        return Order.DMY if self.dates.day_first else Order.MDY
+        return Order.DMY if self.day_first else Order.MDY
 
     @property
-    def counted(self) -> str:
-        """What dates and clock times count, as a reading says it; "" if nothing is stated."""
-        dates = self.dates
-        return (f"days since {dates.since}" if dates.since else
-                f"{dates.from_first} since first observation" if dates.from_first else
-                f"{dates.of_day} of day" if dates.of_day else dates.elapsed)
+    def elapsed(self) -> str:
+        """The unit of elapsed times, if these are stated."""
+        return self.counted if self.counted in UNITS else ""
+
+
+def _counted(data: Mapping[str, Any]) -> str:
+    """Return what the one stated beginning is in a reading; "" if none is stated."""
+    beginnings = {name: text for name in _BEGINNINGS if (text := _text(data, name))}
+    if len(beginnings) > 1:
+        raise InputError("Time is counted from one beginning: a day, each person’s first "
+                         "observation, midnight, or the start of elapsed times.",
+                         field=[*beginnings][-1])
+    for name, text in beginnings.items():
+        counted = _BEGINNINGS[name].format(text)
+        if not is_counted(counted):
+            raise InputError(f"“{name}” must be a day such as 2024-01-31." if name == "since" else
+                             f"“{name}” must be a unit of time, such as hours.", field=name)
+        return counted
+    return ""
 
 
 def _text(data: Mapping[str, Any], name: str) -> str:
-    if not isinstance(data[name], str):
+    if not isinstance(data.get(name, ""), str):
         raise InputError(f"“{name}” must be text.", field=name)
-    return str(data[name])
+    return str(data.get(name, ""))
 
 
 def _texts(data: Mapping[str, Any], name: str) -> tuple[str, ...]:
