@@ -15,7 +15,14 @@ from engine.core.errors import InputError
 from engine.core.lists import counted, listed, shortened
 from engine.core.types import Array
 from engine.uploads.beginnings import of_stamps
-from engine.uploads.conversions import ZERO_ONE, Dates, kind_of_name, time_in_name, with_colons
+from engine.uploads.conversions import (
+    ZERO_ONE,
+    Dates,
+    check_not_compact,
+    kind_of_name,
+    time_in_name,
+    with_colons,
+)
 from engine.uploads.proposing import names as usual
 from engine.uploads.proposing.advice import advice_on
 from engine.uploads.proposing.content import Content, decimal_of, increases
@@ -413,7 +420,7 @@ def _of_records(look: Look) -> Roles:
         taken = (response, look.by_name.get("server"), look.choices.get("group"),
                  look.choices.get("server"))
         features = tuple(
-            name for name in look.free(taken) if look.is_named(name)
+            name for name in look.free(taken) if look.is_named(name) and not usual.is_id(name)
             and (ids is None or look.columns[name] is not ids.content)
             and _is_of_numbers(look, name))
     single = {"value": (str(response),)} if response else {}
@@ -518,6 +525,8 @@ def column_of(look: Look, names: Sequence[str], role: str, of_curves: bool = Tru
         raise _unreadable(content, kind, content.n_known - fitting, look.decimal)
     if kind is Kind.NUMBER:
         _refuse_thousands(content, look.decimal)
+        if is_time:
+            check_not_compact(content.numbers(look.decimal), raw[0])
     if kind in (Kind.CLOCK, Kind.ELAPSED):
         usually = elapsed or "hours" if kind is Kind.ELAPSED else "hours of day"
         counted = "" if kind is Kind.ELAPSED else look.stated.counted
@@ -585,8 +594,11 @@ def hours_of(look: Look, names: Sequence[str], order: Order) -> Array:
 
 
 def are_one_series(look: Look, roles: Roles) -> bool:
-    """True if times increase from line to line, as in one person's series: by up to two columns."""
-    times = roles.single.get("time", ())
+    """True if times increase from line to line, as in one person's series: by up to two columns.
+
+    Times until an event are one of each person, in whatever order.
+    """
+    times = roles.single.get("time", ()) if roles.kind is FileKind.CURVES else ()
     if not times or roles.people_in_columns or look.framed.n_lines < _FEW_LINES:
         return False
     if look.kind(times[0]) is Kind.DATE:
