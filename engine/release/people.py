@@ -268,7 +268,7 @@ def _repeated(hashes: Hashes) -> NDArray[np.bool_]:
 
 def _first_of_id(ids: Hashes) -> NDArray[np.bool_]:
     """True for one record of each id, and for every record without one."""
-    out: NDArray[np.bool_] = np.asarray(ids == 0)
+    out: NDArray[np.bool_] = ids == 0
     out[np.unique(ids, return_index=True)[1]] = True
     return out
 
