@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from html import escape
 
 import numpy as np
 
@@ -69,8 +68,7 @@ class Look:
             f'"sans-serif" font-size="12" fill="var(--pc-bias)">{MARK}</text></svg>')
 
     def _repr_html_(self) -> str:
-        lines = "".join(f"<li>{escape(line)}</li>" for line in self.lines)
-        return f'<div style="max-width: 720px">{self.svg()}<ul>{lines}</ul></div>'
+        return render("look_in_notebook", drawing=self.svg(), lines=self.lines)
 
     def html(self) -> str:
         """Return the picture and what is to be known of it, as a document that stands alone."""

@@ -450,7 +450,7 @@ class Ledger:
             if source is not None:
                 people = _people_in(log, books, source, _traces(source), False)
                 if not people.own_set:
-                    raise InputError("No release of this ledger is about just these people.",
+                    raise InputError("The ledger has no release about exactly these people.",
                                      field="total", hint="State the total with a release.")
                 sets = [people.own_set]
                 _check_not_raised(stated, standing(log, books, people.known, None, "",

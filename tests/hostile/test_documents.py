@@ -12,6 +12,7 @@ from jinja2 import meta, nodes
 
 from engine import templates
 from engine.exports.files import handout
+from engine.exports.looking import looked_at
 from engine.exports.memo import comparison_memo, decision_memo, study_memo
 from engine.figures import rendered
 from engine.figures.theme import Chart
@@ -22,6 +23,9 @@ from engine.running.steps import result_of
 from engine.sources.sparse_curves import SparseCurves
 from engine.sources.twin import Twin
 from engine.topics.decision import answer as decision_topic
+from engine.uploads.people import read
+from engine.uploads.proposal import propose
+from tests.files import csv, growth_frame
 from tests.heavy import few
 from tests.hostile.test_words import EVIL as EVIL_MARKDOWN
 from tests.release.test_release_files import children, released
@@ -38,7 +42,8 @@ FILES = sorted(Path(templates.__file__).parent.glob("*.jinja"))
 # The only markup that is not escaped: drawings of our own code, or of plotly.
 DRAWINGS = {("handout.html.jinja", "guess"), ("handout.html.jinja", "answer"),
             ("report.html.jinja", "picture"), ("exhibit.html.jinja", "drawing"),
-            ("study_memo.html.jinja", "chart")}
+            ("study_memo.html.jinja", "chart"), ("look.html.jinja", "drawing"),
+            ("look_in_notebook.html.jinja", "drawing")}
 DRAWERS = {f"engine/{part}.py" for part in ("figures/drawn", "release/picture")}  # of SVG, by hand
 
 
@@ -126,8 +131,17 @@ def documents(planned, worked, release, study):
         spec = {"data": [{"x": [1], "y": [1], "name": word}], "layout": {"title": {"text": word}}}
         return rendered.page(word, word, [(word, Chart(spec, word))], [word]).encode()
 
+    def look(word):
+        content = csv(growth_frame())
+        proposal = propose(content)
+        usual = looked_at(read(content, proposal.likely), proposal)
+        picture = replace(usual.picture, x=replace(usual.picture.x, title=word), alt=word)
+        return replace(usual, picture=picture, proposal=replace(
+            proposal, people=word, notes=(word,), examples={word: (word,)}))
+
     return {"decision_memo": decision, "comparison_memo": comparison, "handout": lesson, "report": report,
-            "exhibit": exhibit, "study_memo": of_study}
+            "exhibit": exhibit, "study_memo": of_study, "look": lambda word: look(word).html().encode(),
+            "look_in_notebook": lambda word: look(word)._repr_html_().encode()}
 
 
 @pytest.mark.parametrize("word", few(EVIL, 6))

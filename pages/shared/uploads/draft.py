@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import streamlit as st
 from streamlit.errors import StreamlitAPIException
@@ -13,7 +13,6 @@ from streamlit.errors import StreamlitAPIException
 from engine.core import entrance
 from engine.core.errors import InputError
 from engine.core.types import PublicFacts
-from engine.release.freezing import Frozen
 from engine.uploads.curves import CurveTable
 from engine.uploads.design import StatedLaw
 from engine.uploads.events import EventTable
@@ -21,6 +20,9 @@ from engine.uploads.reading_of_files import Reading
 from engine.uploads.rows import RowTable
 from pages.shared import components
 from pages.shared.server import visitors
+
+if TYPE_CHECKING:
+    from engine.release.freezing import Frozen
 
 _FIELDS = ("upload_", "rows_")  # how the keys of all questions begin
 _OF_FILE = ("upload_proposed", "upload_defaults", "upload_header", "upload_read", "upload_confirm",

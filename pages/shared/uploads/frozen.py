@@ -6,7 +6,7 @@ Before that no field of the form says anything that is computed from the file.
 from __future__ import annotations
 
 from collections.abc import Collection
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import streamlit as st
 
@@ -14,10 +14,6 @@ from engine.core.enumerations import NoisePlace
 from engine.core.errors import InputError
 from engine.core.types import EventFacts, PublicFacts
 from engine.language.grammar import capital, conjunction
-from engine.release import freezing
-from engine.release.freezing import Frozen
-from engine.release.ledger import Ledger
-from engine.release.plan import UNDECLARED, Declaration
 from engine.release.request import stated_of
 from engine.uploads.curves import CurveTable, Upload
 from engine.uploads.events import EventTable, UploadEvents
@@ -32,6 +28,10 @@ from pages.shared.state import session
 from pages.shared.uploads import draft, files
 from pages.shared.uploads.draft import Answer
 
+if TYPE_CHECKING:  # pages that only look need no ledger: it is loaded on first use
+    from engine.release.freezing import Frozen
+    from engine.release.plan import Declaration
+
 
 def freeze(task: str) -> bool:
     """Freeze what is stated and put the data on screen; False if the file refutes it.
@@ -39,6 +39,9 @@ def freeze(task: str) -> bool:
     Only from here on the file answers, to its holder: all doubts are shown at once, and the card of
     a release names what is changed afterwards.
     """
+    from engine.release import freezing
+    from engine.release.ledger import Ledger
+
     current = draft.of(task)
     assert current is not None and current.declared is not None
     if draft.is_typed_since():
@@ -60,6 +63,8 @@ def freeze(task: str) -> bool:
 
 def declaration(task: str) -> Declaration:
     """What the card says of the facts of the data on screen: when they were stated, and changed."""
+    from engine.release.plan import UNDECLARED
+
     kept: Frozen | None = st.session_state.get(_declared(task))
     return UNDECLARED if kept is None or not session.uploaded(task) else kept.declaration()
 
@@ -73,6 +78,8 @@ def _of_request(task: str, reading: Reading, facts: PublicFacts) -> dict[str, An
 
 
 def stated(task: str, reading: Reading, facts: PublicFacts) -> dict[str, Any]:
+    from engine.release import freezing
+
     return freezing.flat(_of_request(task, reading, facts))
 
 
