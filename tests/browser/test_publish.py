@@ -97,7 +97,7 @@ def test_a_statistician_gets_from_a_file_to_a_picture_and_from_there_to_publishe
     somebody.press("Next: preview")
     expect(page.get_by_role("heading", name="2 Preview on simulated data")).to_be_visible()
     expect(page.get_by_text("growth.csv")).to_be_visible()
-    assert saved(somebody) and somebody.interactions <= 14
+    assert saved(somebody, "from-a-file") and somebody.interactions <= 14
     assert "s=" not in page.url
     assert page.outside == [] and page.problems == []
 
@@ -119,21 +119,21 @@ def test_a_gap_is_answered_then_the_reading_confirmed_and_the_curve_published(se
         somebody.fill(f"upload_{key}", text)
     somebody.press("Next: preview")
     expect(page.get_by_role("heading", name="2 Preview on simulated data")).to_be_visible()
-    assert saved(somebody)
+    assert saved(somebody, "after-a-gap")
     assert page.problems == []
 
 
-def saved(somebody):
-    """From the preview to the published files, all in one."""
+def saved(somebody, name):
+    """From the preview to the published files, all in one; all releases of a ledger differ in name."""
     page = somebody.page
     settle(page)
     somebody.press("Next: release")
     expect(page.get_by_role("heading", name="3 Release")).to_be_focused()
     settle(page)  # what is still drawn above would move the tick away
     somebody.tick("I confirm all three statements")
-    somebody.fill("release_name", "growth")
+    somebody.fill("release_name", name)
     somebody.press("Publish and write to the ledger")
-    expect(page.get_by_role("heading", name="Released: growth")).to_be_visible()
+    expect(page.get_by_role("heading", name=f"Released: {name}")).to_be_visible()
     with zipfile.ZipFile(somebody.save("All files (.zip)").path()) as packed:
         picture = packed.read("release.svg").decode()
         assert "ε = 1" in picture and "band" in picture
@@ -148,7 +148,7 @@ def test_from_the_page_that_publishes_the_way_is_shorter_still(server, open_app)
     somebody.press("Next: preview")
     expect(somebody.page.get_by_text("an attacker knows").first).to_be_visible()
     assert somebody.interactions <= 5
-    assert saved(somebody) and somebody.interactions <= 10
+    assert saved(somebody, "shorter") and somebody.interactions <= 10
 
 
 @pytest.mark.slow
@@ -157,7 +157,7 @@ def test_the_settings_of_a_release_state_its_bounds_again(server, open_app, tmp_
     somebody.file(CHILDREN)
     state(somebody, CHILDREN)
     somebody.press("Next: preview")
-    saved(somebody)
+    saved(somebody, "settings")
     settings = tmp_path / "again.json"
     download(somebody.page, somebody.page.get_by_role("button", name="Settings (JSON)")
              ).save_as(settings)
