@@ -39,8 +39,8 @@ CSV = "id,age,height\n" + "".join(f"c{k},{2 + 4 * j + k % 3},{80 + 20 * j + k % 
                                  for k in range(60) for j in range(4))
 
 
-def upload(text=CSV, several=None, reading=READING):
-    return Upload(curves=curves_in(text.encode(), several=several),
+def upload(reading=READING):
+    return Upload(curves=curves_in(CSV.encode()),
                   declared=declare(*(FACTS[name] for name in ("value_low", "value_high", "time_low",
                                                               "time_high")), FACTS["origin"],
                                    observations=4,
@@ -119,23 +119,21 @@ def test_a_card_is_as_the_schema_of_version_3_says(release, request):
 # -- the unit --------------------------------------------------------------------------------------
 
 
-WIDE = "id,2,6,10,14\n" + "".join(f"c{k % 30},{80 + k % 7},100,120,{140 + k % 5}\n" for k in range(60))
 EACH_ROW = {**READING, "person": {"rows": True}}
 
 
 @pytest.mark.parametrize(("source", "mechanism", "code", "words"), [
     (upload(), ADAPTIVE, "person", "one person’s whole curve"),
-    (upload(WIDE, "keep", None), ADAPTIVE, "row", "one row of the file"),
     (upload(reading=EACH_ROW), ADAPTIVE, "row", "states to be one person"),
     (sources.build("airport_temperature", {}),
      mechanisms.build("univariate_mean", {"setting": "central_item"}), "observation",
-     "one observation")], ids=["person", "row", "stated row", "observation"])
+     "one observation")], ids=["person", "row", "observation"])
 def test_the_unit_has_a_code_and_words(source, mechanism, code, words):
     assert unit_code(source, mechanism) == code and words in unit_of(source, mechanism)
 
 
 def test_a_plan_of_an_earlier_version_has_a_unit_too(one):
-    plan = published.planned(upload(WIDE, "keep", None), ADAPTIVE, Budget(2.0, 1e-5), "rows")
+    plan = published.planned(upload(reading=EACH_ROW), ADAPTIVE, Budget(2.0, 1e-5), "rows")
     earlier = ReleasePlan({key: part for key, part in plan.plain.items() if key not in (
         "protected", "proofs", "declaration", "reading")})
     receipt = SimpleNamespace(at=one.at, release_id=one.release_id, odometer=None, standing=None)
