@@ -178,6 +178,10 @@ def _people(data: str | Path | pd.DataFrame, reading: Reading | Mapping[str, Any
         if stated:
             raise InputError(f"“{next(iter(stated))}” is for looking; the reading says it.",
                              field=next(iter(stated)), hint="Leave it out.")
+        if not isinstance(reading, Reading | Mapping):
+            raise InputError(f"“reading” is a Reading or its JSON; got a {type(reading).__name__}.",
+                             field="reading", hint="Check what a proposal says, and give its "
+                             "“reading”.")
         return people_of(data, reading if isinstance(reading, Reading) else
                          Reading.of(dict(reading)))
     return people_of(data, proposed(data, kind, stated).likely)

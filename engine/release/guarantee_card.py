@@ -36,23 +36,12 @@ def unit_code(source: Source[Data], mechanism: Mechanism) -> str:
     """Name what is protected as cards do: "person", "row" or "observation"."""
     if _is_by_observation(mechanism):
         return "observation"
-    return "row" if _is_by_row(source, mechanism) or _is_stated_by_row(source) else "person"
+    reading = source.reading if isinstance(source, UploadedData) else None
+    return "person" if reading is None else reading.unit
 
 
 def _is_by_observation(mechanism: Mechanism) -> bool:
     return isinstance(mechanism, UnivariateMean) and not mechanism.setting.is_by_person
-
-
-def _is_by_row(source: Source[Data], mechanism: Mechanism) -> bool:
-    """True if somebody may have several rows, each of which is a curve of its own."""
-    return (mechanism.main_task.data is DataType.CURVES and source.is_of_rows
-            and not _is_by_observation(mechanism))
-
-
-def _is_stated_by_row(source: Source[Data]) -> bool:
-    """True if the reading states that every line is another person."""
-    reading = source.reading if isinstance(source, UploadedData) else None
-    return reading is not None and reading.person is not None and reading.person.rows
 
 
 def unit_of(source: Source[Data], mechanism: Mechanism) -> str:
@@ -73,10 +62,9 @@ def unit_of(source: Source[Data], mechanism: Mechanism) -> str:
     'one person’s whole curve'
     """
     facts = source.facts
-    if _is_by_row(source, mechanism):
-        return f"one row of the file; {facts.people} with several rows are protected less"
-    if _is_stated_by_row(source) and not _is_by_observation(mechanism):
-        return f"one line of the file, which the holder states to be one {of(facts.person)}"
+    if source.is_of_rows and not _is_by_observation(mechanism):
+        return (f"one row of the file, which the holder states to be one {of(facts.person)}; "
+                f"{facts.people} with several rows are protected less")
     return unit_of_person(facts, mechanism)
 
 
@@ -170,9 +158,8 @@ def _protected(plan: ReleasePlan) -> str:
     """Return the code of what is protected, also of plans that were made before there was one."""
     if "protected" in plan.plain:
         return str(plan.plain["protected"])
-    keeps_rows = plan.plain["request"].get("data", {}).get("several") == "keep"
     return "observation" if _is_by_observation(plan.mechanism) else (
-        "row" if keeps_rows else "person")
+        "row" if plan.plain["unit"].startswith("one row of the file") else "person")
 
 
 def _choices(plan: ReleasePlan) -> dict[str, Any]:

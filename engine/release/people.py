@@ -8,7 +8,8 @@ values and new ids with old values both count.
 
 A record whose id is one known person's and whose content is another's makes the two one. The pair
 is kept, and from then on both have lost what all releases cost that hold either: `Same` joins pairs
-into people by connected components, so that chains are followed to their end.
+into people by connected components, so that chains are followed to their end. People of one data
+set with one id, whom only its reading tells apart, have each lost what all of them lost.
 
 Not noticed: other files with ids of another list and no telling content; rounded or shortened
 curves with new ids. Without the key no hash can be computed, so a ledger alone tells nobody whether
@@ -174,7 +175,7 @@ class Known:
     same: Same  # with the pairs that these records make
     new_pairs: Hashes  # (k, 2)
     n_by_content: int  # records of people known by their curve alone
-    n_twice: int  # records of people who have several in these data
+    n_twice: int  # records of people who have several in these data, under different ids
 
     def people_set(self) -> PeopleSet:
         """The set as it is kept."""
@@ -218,7 +219,7 @@ def found(records: Records, sets: Iterable[PeopleSet], same: Same, are_others: b
     persons = np.select([by_id > 0, by_content > 0, ids > 0], [by_id, by_content, ids], contents)
     names = same.names(persons)
     new = same.pairs[len(before.pairs):]
-    n_twice = int(_repeated(names).sum())
+    n_twice = int(_repeated(names[_first_of_id(ids)]).sum())
     if not n_twice:  # new people with equal curves have different ids
         n_twice = int(_repeated(contents).sum())
     return Known(Records(ids, contents), persons, is_known, same, new, int(alone.sum()), n_twice)
@@ -262,6 +263,13 @@ def _repeated(hashes: Hashes) -> NDArray[np.bool_]:
     is_equal[:-1] |= pairs
     out = np.zeros(len(hashes), bool)
     out[order] = is_equal
+    return out
+
+
+def _first_of_id(ids: Hashes) -> NDArray[np.bool_]:
+    """True for one record of each id, and for every record without one."""
+    out: NDArray[np.bool_] = ids == 0
+    out[np.unique(ids, return_index=True)[1]] = True
     return out
 
 

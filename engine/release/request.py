@@ -364,8 +364,9 @@ def stated_facts(data: Mapping[str, Any], mechanism: Mechanism) -> PublicFacts:
     InputError
         If the reading has a gap, or a fact is missing or makes no sense.
     """
+    reading = data_sections.reading_in(data)
     checked_object(data, "data", keys_of(mechanism))
-    return _section(mechanism).facts(data, data_sections.reading_in(data), mechanism.main_task)
+    return _section(mechanism).facts(data, reading, mechanism.main_task)
 
 
 def _beside(folder: Path, name: Any) -> Path:

@@ -57,10 +57,6 @@ def source_of(study: SiteStudy, site: int, content: bytes) -> Source[Data]:
     if data.sizes.n_servers > 1:
         raise InputError("This file holds several sites.", field="file",
                          hint="Each site reads a file of its own people.")
-    if source.is_of_rows:
-        raise InputError(f"Rows would be protected, and {study.facts.people} with several of them "
-                         "less than the plan says.", field="several",
-                         hint="State in the reading of the study which column names people.")
     if data.n_curves != member.people:
         raise InputError(f"The study declares {member.people} {study.facts.people} at "
                          f"{member.name}, and this file has {data.n_curves}.", field="people",

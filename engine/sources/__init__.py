@@ -88,7 +88,7 @@ class Source(Parameterised, Generic[D]):
 
     @property
     def is_of_rows(self) -> bool:
-        """Whether each curve is protected on its own, and somebody may have several."""
+        """True if the holder states that every row is another person."""
         return False
 
     @property

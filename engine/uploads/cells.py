@@ -66,7 +66,7 @@ def read_cells(texts: Sequence[pa.Array], column: Column, reading: Reading) -> C
     missing and −2 for those that are left out.
     """
     if not pa.types.is_string(texts[0].type):
-        return _typed(texts[0], column)
+        return _typed(texts[0], column, reading.missing)
     if column.kind is Kind.NUMBER and reading.decimal == ".":
         plain_numbers = _plain_numbers(texts[0], reading.missing)
         if plain_numbers is not None:
@@ -104,8 +104,8 @@ def _joined(texts: Sequence[pa.Array], missing: Sequence[str]) -> tuple[pa.Array
             pc.or_(*absent))
 
 
-def _typed(cells: pa.Array, column: Column) -> Cells:
-    """Take numbers and moments as they are; nothing else is read of cells that have a type."""
+def _typed(cells: pa.Array, column: Column, missing: Sequence[str]) -> Cells:
+    """Take numbers and moments as they are, but for numbers that stand for a missing value."""
     if pa.types.is_timestamp(cells.type):
         stamps = np.asarray(cells.cast(pa.timestamp("us")).to_numpy(zero_copy_only=False))
         absent = np.isnat(stamps)
@@ -117,6 +117,8 @@ def _typed(cells: pa.Array, column: Column) -> Cells:
                            np.where(absent, np.nan, hours))
         return Cells(_counted(moments, column.counted), np.zeros(len(stamps), dtype=bool))
     values = np.array(cells.to_numpy(zero_copy_only=False), dtype=np.float64)
+    codes = [float(text) for text in map(str.strip, missing) if re.fullmatch(NUMBER, text.lower())]
+    values[np.isin(values, codes)] = np.nan
     if column.kind is Kind.DATE and column.order in _UNIX:
         times = _counted(_of_unix(values, column.order), column.counted)
         return Cells(times, np.isnan(times) & ~np.isnan(values))

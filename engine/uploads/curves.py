@@ -279,10 +279,6 @@ class Upload(UploadedData[CurveData]):
         return self.curves
 
     @property
-    def is_of_rows(self) -> bool:
-        return self.reading is not None and self.reading.unit != "person"
-
-    @property
     def group_names(self) -> tuple[str, ...]:
         return self.groups
 
@@ -409,7 +405,7 @@ class Upload(UploadedData[CurveData]):
         _, values, ends = self._sorted
         return traces_of(self.curves, lambda: iter(self.contents()),
                          tuple(pieces(*shapes(values, ends))), bits_of_shapes(values, ends),
-                         is_of_rows=self.is_of_rows, reading=self.reading)
+                         reading=self.reading)
 
     @property
     def _sorted(self) -> tuple[Array, Array, Integers]:

@@ -239,8 +239,8 @@ class UploadEvents(UploadedData[EventData]):
             return [f"{outside:,} people lie outside the stated range and count at its nearest end."
                     ] * bool(outside) + codes
         return codes + [sentence for count, sentence in (
-            (below, f"{below:,} people have a time below 0 and count in the first interval."),
-            (beyond, f"{beyond:,} people are followed beyond the stated end and count as "
+            (below, f"{counted(below, 'time')} below 0: these people count in the first interval."),
+            (beyond, f"{counted(beyond, 'time')} beyond the stated end: these people count as "
              "event-free until then.")) if count]
 
     def serves(self, task: str) -> bool:

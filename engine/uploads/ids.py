@@ -24,6 +24,9 @@ class IdForm(Enumeration):
     EXACT = "exact"  # every spelling is another id: a statement that stands on the card
 
 
+_MINUS = "\N{MINUS SIGN}"
+_UNSEEN = re.compile("[\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180f\u2800\u3164\ufe00-\ufe0f\uffa0"
+                     "\U000e0000-\U000e0fff]")  # letters and marks without a shape
 _WHOLE = re.compile(r"0*([0-9]+?)(?:\.0+)?")
 
 
@@ -39,10 +42,12 @@ def canonical(text: str, form: IdForm = IdForm.TEXT) -> str:
     """
     if form is IdForm.EXACT:
         return unicodedata.normalize("NFC", text)
-    folded = unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", text).casefold())
-    letters = ("-" if kind == "Pd" else letter for letter in folded
-               if (kind := unicodedata.category(letter))[0] != "Z" and kind not in ("Cf", "Cc"))
-    plain = "".join(letters)
+    folded = unicodedata.normalize("NFKC", text).casefold()
+    letters = ("-" if kind == "Pd" or letter == _MINUS else letter
+               for letter in unicodedata.normalize("NFKD", folded)
+               if (kind := unicodedata.category(letter))[0] != "Z" and kind not in ("Cf", "Cc")
+               and not _UNSEEN.match(letter))
+    plain = unicodedata.normalize("NFKC", "".join(letters))  # an accent may have stood apart
     whole = _WHOLE.fullmatch(plain) if form is IdForm.NUMBER else None
     return whole[1] if whole else plain
 

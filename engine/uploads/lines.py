@@ -124,7 +124,8 @@ def _check_header(header: tuple[str, ...], frame: Frame) -> None:
         others = len({*header} ^ {*frame.header})
         raise InputError(
             "The header of the file is not the stated one"
-            + (f": {counted(others, 'name')} differ." if others else ": its order differs."),
+            + (f": {counted(others, 'name')} {'differs' if others == 1 else 'differ'}." if others
+               else ": its order differs."),
             field="header", hint="State all names of columns in their order, as “header” of the "
             "“frame”, and how many lines stand above them as “above”.")
 

@@ -30,7 +30,7 @@ from engine.uploads.limits import LIMITS
 from engine.uploads.people import read
 from engine.uploads.proposal import propose
 from engine.uploads.proposing.framing import framed
-from engine.uploads.reading_of_files import Reading
+from engine.uploads.reading_of_files import SINGLE, Reading
 from engine.uploads.records import curves_of, event_columns, events_of, rows_of
 from engine.uploads.rows import RowTable, UploadRows
 from engine.uploads.units import unit_in_name
@@ -111,7 +111,12 @@ def first_look(content: bytes, task: str, encoding: str = "", sheet: str = ""
     """
     data = TASKS[task].data
     kind = ESTIMANDS[task].counted if data is DataType.EVENTS else data
-    reading = _of_task(propose(content, data=kind, encoding=encoding, sheet=sheet).likely, task)
+    proposal = propose(content, data=kind, encoding=encoding, sheet=sheet)
+    for question in proposal.gaps:  # a column that nothing speaks of
+        role = question.field.removeprefix("columns.")
+        if role in SINGLE and role not in proposal.likely.columns and not proposal.likely.is_wide:
+            raise InputError(question.question, field="columns", hint="Choose the column.")
+    reading = _of_task(proposal.likely, task)
     observations = observations_of(content, reading, kind)
     columns = event_columns(reading, kind) if isinstance(kind, Counted) else None
     person = reading.person.column if reading.person is not None else ""

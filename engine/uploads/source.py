@@ -68,6 +68,10 @@ class UploadedData(Source[D]):
         return self.observations.ids
 
     @property
+    def is_of_rows(self) -> bool:
+        return self.reading is not None and self.reading.unit != "person"
+
+    @property
     def list_of_ids(self) -> str:
         """The list that the ids come from, as a register; empty where nobody said."""
         person = None if self.reading is None else self.reading.person

@@ -5,7 +5,6 @@ Nothing of it is ever published: it is as private as the data.
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Callable, Iterator
 
 import numpy as np
@@ -60,38 +59,21 @@ def shapes(values: Array, ends: Integers) -> tuple[Integers, Integers]:
 
 def traces_of(read: Observations, records: Callable[[], Iterator[bytes]],
               content: tuple[bytes, ...] = (), bits: Array | None = None, kind: str = "shapes",
-              is_of_rows: bool = False, reading: Reading | None = None) -> Traces:
+              reading: Reading | None = None) -> Traces:
     """Collect what people of a file are known again by.
 
-    Ids are compared as numbers in every file, so that another form in its reading makes no other
-    people; ids of one file that would be one by this stay as its reading has them. An id that
-    several sites use names one person at each, so such ids get the name of their site. Where rows
-    are protected on their own, a person with several has one trace, the id. All of a record is
-    looked at only where there are no ids.
+    Ids are compared as numbers, whatever form the reading of a file gives them, and without the
+    site. Where a reading tells apart more people than that, such as 007 and 7, or one id at two
+    sites, they have one id here and are charged together: another reading makes no new people. All
+    of a record is looked at only where there are no ids.
     """
-    texts, n = _normal(read.ids), len(read.server)
+    n = len(read.server)
     ids_from = reading.person.list if reading is not None and reading.person is not None else ""
-    if not texts:
+    if not read.ids:
         return Traces(n, (), content, np.zeros(n) if bits is None else bits, tuple(records()), kind)
-    if is_of_rows:
-        return Traces(len({*texts}), tuple(sorted({*texts})), ids_from=ids_from)
-    if len({*texts}) < n:
-        often = {text for text, count in Counter(texts).items() if count > 1}
-        texts = tuple(text + b"\0" + _site(read, site) if text in often else text
-                      for text, site in zip(texts, read.server.tolist(), strict=True))
+    texts = tuple(text.encode() for text in canonical_texts(
+        pa.array(read.ids, pa.string()), IdForm.NUMBER).to_pylist())
     return Traces(n, texts, content, np.zeros(n) if bits is None else bits, (), kind, ids_from)
-
-
-def _normal(ids: tuple[str, ...]) -> tuple[bytes, ...]:
-    """Return ids without leading zeros, and such as would be several people's as they are."""
-    plain: list[str] = canonical_texts(pa.array(ids, pa.string()), IdForm.NUMBER).to_pylist()
-    spellings = Counter(one for one, _ in {*zip(plain, ids, strict=True)})
-    return tuple((one if spellings[one] == 1 else name).encode()
-                 for one, name in zip(plain, ids, strict=True))
-
-
-def _site(read: Observations, site: int) -> bytes:
-    return (read.server_names[site] if read.server_names else str(site)).casefold().encode()
 
 
 def digits(values: Array) -> Integers:

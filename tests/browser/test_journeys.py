@@ -203,7 +203,7 @@ def test_own_curves_are_shown_after_a_bad_file_is_explained_and_their_bounds_are
     before = page.locator("#error").inner_text()
     page.get_by_role("button", name="Use my data").click()
     upload(page, b"child,<script>alert(1)</script>,b,c\n1,x,y,z\n")
-    expect(page.get_by_text("hold no number").first).to_be_visible()
+    expect(page.get_by_text("no column says when an observation was made").first).to_be_visible()
     assert page.locator("#error").inner_text() == before
     assert page.problems == []
     settle(page)

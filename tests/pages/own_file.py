@@ -46,7 +46,8 @@ def question(at, field):
 def answer(at, field, words):
     """Answer a question by the option whose label holds these words."""
     asked = question(at, field)
-    asked.set_value(next(option for option in asked.options if words in option))
+    labels = [option.replace("\\", "") for option in asked.options]
+    asked.set_value(next(label for label in labels if words in label))
     return ran(at)
 
 

@@ -399,10 +399,18 @@ def test_common_times_of_a_long_file_are_typed_in_and_a_bad_list_keeps_the_form_
     at.text_input(key="upload_times").set_value("2 to 18 by 4").run()
     assert not at.error and not at.warning
     at.selectbox(key="upload_symmetric").set_value(True)
-    facts = show(at).session_state["upload"].facts
+    facts = show(ran(at)).session_state["upload"].facts
     assert any("does not look as stated" in box.value or "About your file" in box.value
                for box in at.warning)
     assert facts.design.times == (0, 0.25, 0.5, 0.75, 1) and facts.symmetric
+
+
+def test_a_fact_that_is_changed_in_the_moment_of_the_press_is_not_frozen_as_it_was(monkeypatch):
+    at = state(confirmed(monkeypatch), first=2, last=18)
+    at.text_input(key="upload_value_high").set_value("250")
+    show(at)  # both arrive at once
+    assert at.session_state["upload"].facts.is_proposed and "press the button once more" in said(at)
+    assert show(at).session_state["upload"].facts.value_high == 250
 
 
 # -- what stays ------------------------------------------------------------------------------------

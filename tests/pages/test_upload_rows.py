@@ -77,7 +77,7 @@ def test_one_pair_of_bounds_serves_all_features_and_nothing_is_filled_from_the_f
     assert "Say how features lie" in errors(at)
     at.selectbox(key="rows_reach").set_value(at.selectbox(key="rows_reach").options[0])
     ran(at)
-    assert not at.error
+    assert not faults(at)
     show(at)
     kept = at.session_state["upload_rows"]
     assert [c.name for c in kept.facts.covariates] == NAMES
@@ -92,7 +92,7 @@ def test_one_pair_of_bounds_serves_all_features_and_nothing_is_filled_from_the_f
 @pytest.mark.slow
 def test_what_comes_first_is_said_before_anything_is_wrong(panel):
     at, first = read(panel(frame())), "State the lowest and highest possible “f0”"
-    assert not at.error and any(first in box.value for box in at.info)
+    assert not faults(at) and any(first in box.value for box in at.info)
     at.text_input(key="upload_rows_all_high").set_value("10")
     assert first in errors(ran(at))
 

@@ -15,7 +15,7 @@ from engine.release.plan import ReleasePlan
 from engine.sources.grouped_curves import GroupedCurves
 from engine.sources.growth_curves import GrowthCurves
 from tests.files import requested
-from tests.readings import curves_in
+from tests.readings import curves_in, request_with_reading
 
 LONG = (b"child,age,height,sex\na,2,86,girl\na,6,115,girl\nb,2,84,boy\nb,6,112,boy\n"
         b"c,2,88,girl\nd,6,120,\n")
@@ -176,16 +176,17 @@ def test_two_groupings_of_one_file_are_refused_the_second_time_with_the_count(tm
     rng = np.random.default_rng(1)
     rows = [f"p{k},{time},{50 + rng.normal(0, 10):.2f},{'ABC'[k % 3]},{'XYZ'[k // 3 % 3]}\n"
             for k in range(90) for time in (0.1, 0.4, 0.7, 0.9)]
-    (tmp_path / "file.csv").write_text("".join(["id,t,v,region,age\n", *rows]))
+    content = "".join(["id,t,v,region,age\n", *rows]).encode()
+    (tmp_path / "file.csv").write_bytes(content)
     codes = []
     for name, column, names in (("region", "region", ["A", "B", "C"]), ("age", "age", ["X", "Y", "Z"])):
-        (tmp_path / f"{name}.json").write_text(json.dumps({
+        (tmp_path / f"{name}.json").write_text(json.dumps(request_with_reading({
             "version": 1, "name": name, "data": {
                 "file": "file.csv", "columns": {"id": "id", "time": "t", "value": "v", "group": column},
                 "groups": names, "facts": {
                     "value_low": 0, "value_high": 100, "time_low": 0, "time_high": 1,
                     "origin": "a manual", "design": {"law": "even"}, "observations_per_curve": 4}},
-            "mechanism": {"key": "adaptive_mean"}, "budgets": [{"epsilon": 3.0, "delta": 1e-4}]}))
+            "mechanism": {"key": "adaptive_mean"}, "budgets": [{"epsilon": 3.0, "delta": 1e-4}]}, content)))
         codes.append(__main__.main(["release", str(tmp_path / f"{name}.json"), "--yes", "--ledger",
                                     str(tmp_path / "ledger"), "--out", str(tmp_path / name)]))
     assert codes == [0, 2]

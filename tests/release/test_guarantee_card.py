@@ -26,8 +26,9 @@ from engine.sources import sources
 from engine.uploads.curves import Upload
 from engine.uploads.design import StatedDesign
 from engine.uploads.facts import declare
+from engine.uploads.people import read
 from engine.uploads.reading_of_files import Reading
-from tests.readings import curves_in
+from engine.uploads.records import curves_of
 
 ADAPTIVE = mechanisms.build("adaptive_mean", {})
 FACTS = {"value_low": 60, "value_high": 210, "time_low": 2, "time_high": 18, "origin": "a chart"}
@@ -39,13 +40,13 @@ CSV = "id,age,height\n" + "".join(f"c{k},{2 + 4 * j + k % 3},{80 + 20 * j + k % 
                                  for k in range(60) for j in range(4))
 
 
-def upload(reading=READING):
-    return Upload(curves=curves_in(CSV.encode()),
+def upload(text=CSV, reading=READING):
+    checked = Reading.of(reading)
+    return Upload(curves=curves_of(read(text.encode(), checked)),
                   declared=declare(*(FACTS[name] for name in ("value_low", "value_high", "time_low",
                                                               "time_high")), FACTS["origin"],
-                                   observations=4,
-                                   design=StatedDesign(law="even")),
-                  reading=None if reading is None else Reading.of(reading))
+                                   observations=4, design=StatedDesign(law="even")),
+                  reading=checked)
 
 
 @pytest.fixture(scope="module")
@@ -119,23 +120,29 @@ def test_a_card_is_as_the_schema_of_version_3_says(release, request):
 # -- the unit --------------------------------------------------------------------------------------
 
 
-EACH_ROW = {**READING, "person": {"rows": True}}
+WIDE = "id,2,6,10,14\n" + "".join(f"c{k % 30},{80 + k % 7},100,120,{140 + k % 5}\n" for k in range(60))
+EACH_ROW = {"frame": {"encoding": "utf-8", "separator": ",", "header": ["id", "2", "6", "10", "14"]},
+            "person": {"rows": True}, "columns": {"values": {
+                "at": [["2", 2], ["6", 6], ["10", 10], ["14", 14]]}}}
+EACH_CELL = {**READING, "person": {"rows": True}}
 
 
 @pytest.mark.parametrize(("source", "mechanism", "code", "words"), [
     (upload(), ADAPTIVE, "person", "one person’s whole curve"),
-    (upload(reading=EACH_ROW), ADAPTIVE, "row", "states to be one person"),
+    (upload(WIDE, EACH_ROW), ADAPTIVE, "row", "states to be one person"),
+    (upload(reading=EACH_CELL), ADAPTIVE, "observation", "several rows are protected less"),
     (sources.build("airport_temperature", {}),
      mechanisms.build("univariate_mean", {"setting": "central_item"}), "observation",
-     "one observation")], ids=["person", "row", "observation"])
+     "one observation")], ids=["person", "row", "observation of a file", "observation"])
 def test_the_unit_has_a_code_and_words(source, mechanism, code, words):
     assert unit_code(source, mechanism) == code and words in unit_of(source, mechanism)
 
 
 def test_a_plan_of_an_earlier_version_has_a_unit_too(one):
-    plan = published.planned(upload(reading=EACH_ROW), ADAPTIVE, Budget(2.0, 1e-5), "rows")
+    plan = published.planned(upload(WIDE, EACH_ROW), ADAPTIVE, Budget(2.0, 1e-5), "rows")
     earlier = ReleasePlan({key: part for key, part in plan.plain.items() if key not in (
-        "protected", "proofs", "declaration", "reading")})
+        "protected", "proofs", "declaration", "reading")} | {
+            "unit": "one row of the file; people with several rows are protected less"})
     receipt = SimpleNamespace(at=one.at, release_id=one.release_id, odometer=None, standing=None)
     for made in (plan, earlier):
         card = published.assemble(made, silent(made), receipt).card
@@ -184,7 +191,7 @@ def test_without_a_frozen_statement_no_card_says_that_nothing_was_changed():
 def test_the_reading_of_people_in_columns_is_published_without_their_ids():
     reading = Reading.of({
         "frame": {"header": ["age", "Anna", "Berta"], "people": "columns"},
-        "person": {"header": True}, "columns": {"time": {"name": "age"}}})
+        "person": {"header": True}, "columns": {"time": {"name": "age"}, "values": {}}})
     plain = public_reading(reading.to_plain())
     assert "Anna" not in json.dumps(plain) and plain["frame"]["header"] == ["age"]
     assert "Anna" not in json.dumps(flat({"reading": reading.to_plain()}))  # what a ledger keeps

@@ -17,12 +17,11 @@ from engine.release.books import Charge
 from engine.release.data_content import content_of
 from engine.release.ledger import Ledger
 from engine.sources import sources
-from engine.uploads.curves import Upload
 from engine.uploads.facts import declare
 from tests import files
 from tests.heavy import few
 from tests.ledgers import Some, charges, gaussian, pure, spent
-from tests.readings import curves_in
+from tests.readings import upload_of
 
 ROWS = [("a", 1, 61.25), ("a", 2, 77.125), ("b", 1, 62.5), ("b", 2, 78.75), ("c", 1, 63.375)]
 TWENTY = Some([f"id {k}" for k in range(20)], [f"curve {k}" for k in range(20)])
@@ -36,8 +35,7 @@ def book(tmp_path):
 
 def own(rows=ROWS, high=100.0, header="id,time,value", last=5.0):
     text = "\n".join([header, *(",".join(map(str, row)) for row in rows)])
-    return Upload(curves=curves_in(text.encode()), declared=declare(0.0, high, 0.0, last, "a manual",
-                                                   **files.EVEN))
+    return upload_of(text.encode(), declare(0.0, high, 0.0, last, "a manual", **files.EVEN))
 
 
 def some(first, last, ids="id {}", content="curve {}"):
@@ -639,3 +637,32 @@ def test_a_receipt_says_what_became_of_its_release(book):
     assert (again.state, again.is_new, again.release_id) == ("drawn", False, receipt.release_id)
     assert book.release(receipt.release_id).messages == b"noise"
     assert spent(book, TWENTY) == 1.0
+
+
+# -- people whom only a reading tells apart ---------------------------------------------------------
+
+
+def test_ids_that_a_reading_tells_apart_are_charged_together_in_every_file(book):
+    alone, both = _of_ids("007", "c1"), _of_ids("007", "7", "c2")
+    book.charge(alone, pure(2.0), "alone", "what")
+    assert book.standing(both) == {3.0: 1, 1.0: 2}
+    book.charge(both, pure(1.0), "both", "what")
+    assert book.standing(alone) == {1.0: 1, 0.0: 1} and book.standing(_of_ids("7.0")) == {0.0: 1}
+
+
+def test_a_column_of_sites_makes_no_new_people(book):
+    lines = "".join(f"{who},{time},{time + 61.25},{site}\n"
+                    for who in ("7", "8") for site in ("north", "south") for time in (1, 2))
+    content = f"id,time,value,site\n{lines}".encode()
+    declared = declare(0.0, 100.0, 0.0, 5.0, "a manual", **files.EVEN)
+    book.charge(upload_of(content, declared, {"id": "id"}), pure(2.0), "whole", "what")
+    by_site = upload_of(content, declared, {"id": "id", "server": "site"})
+    assert by_site.sizes.n_curves == 4 and book.standing(by_site) == {1.0: 4}
+    with pytest.raises(InputError, match="4 of 4 people"):
+        book.charge(by_site, pure(2.0), "by site", "what")
+
+
+def _of_ids(*ids):
+    lines = "".join(f"{who},{time},{time + 61.25}\n" for who in ids for time in (1, 2))
+    return upload_of(f"id,time,value\n{lines}".encode(), declare(
+        0.0, 100.0, 0.0, 5.0, "a manual", **files.EVEN), {"id": "id"})

@@ -301,7 +301,7 @@ def test_a_regression_curve_of_single_observations_is_published_by_wavelets(tmp_
         budgets=[{"epsilon": 3.0, "delta": 1e-5}])
     assert __main__.main([*command, "--yes"]) == 0
     card = json.loads((tmp_path / "out" / "guarantee.json").read_text())
-    assert card["unit_of_protection"] == "one person’s observation, with its time"
+    assert card["unit"] == "observation" and "states to be one person" in card["unit_of_protection"]
     assert card["guarantee"] == {"epsilon": 3.0, "delta": 1e-5}
     messages = card["accounting"]["messages"]
     assert [message["noise"] for message in messages] == ["discrete Gaussian"] * n_messages

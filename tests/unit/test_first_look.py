@@ -125,6 +125,12 @@ def test_a_file_of_each_kind_is_looked_at_without_a_question(make, task, sentenc
     assert sentence in from_file(upload.facts) and upload.facts.is_proposed and upload.reading is None
 
 
+def test_a_column_that_no_name_speaks_of_is_asked_for():
+    content = b"aa,bb,cc,dd\n" + b"".join(b"x%d,u,v,w\n" % k for k in range(20))
+    with pytest.raises(InputError, match="no column says when an observation was made"):
+        first_look(content, "mean_function")
+
+
 def test_what_is_predicted_is_asked_where_no_name_says_it():
     with pytest.raises(InputError, match="No name of a column says what is predicted"):
         first_look(examples.records().encode(), "sparse_regression")

@@ -232,3 +232,19 @@ def test_nobody_is_advised_to_empty_the_time_of_an_event(counted):
                         covariates=np.empty((44, 0)), counted=Counted(counted))
     remarks = [each for each in UploadEvents(events=events, declared=facts).remarks() if "9999" in each]
     assert len(remarks) == 1 and ("leave those cells empty" in remarks[0]) == (counted == "values")
+
+
+def test_numbers_that_stand_for_a_missing_value_are_missing_in_a_frame_too():
+    frame = pd.DataFrame({"child": [1, 1, 2, 2], "age": [2, 6, 2, 6], "height": [86, -9, 84.5, 112]})
+    reading = Reading.of({
+        "frame": {"header": ["child", "age", "height"]}, "person": {"column": "child"},
+        "columns": {"time": {"name": "age"}, "value": {"name": "height"}}, "missing": ["", "-9", "NA"]})
+    assert np.isnan(read_frame(frame, reading).columns["value"]).tolist() == [False, True, False, False]
+
+
+def test_a_proposal_that_nobody_checked_is_no_reading():
+    frame = pd.DataFrame({"child": [1, 1, 2, 2], "age": [2, 6, 2, 6], "height": [86, 115, 84, 112]})
+    with pytest.raises(InputError) as refused:
+        pc.read_curves(frame, reading=pc.propose(frame), values=(60, 210), times=(2, 18),
+                       origin="growth chart", design={"law": "even"}, observations=2)
+    assert refused.value.field == "reading"

@@ -503,3 +503,40 @@ def test_values_of_several_units_or_kinds_in_one_column_are_refused(name, texts)
         propose(table(["patient", "time", "value", name], rows))
     assert refused.value.field == name
     assert not propose(table(["patient", "time", "value", name], [(*row[:3], texts[0]) for row in rows])).gaps
+
+
+# -- what a guess must not become -------------------------------------------------------------------
+
+
+def test_an_id_that_differs_in_every_line_is_no_feature():
+    rows = "".join(f"{k},{60 + k % 7},{170 + k % 9}\n" for k in range(40))
+    proposal = propose(f"id,weight,height\n{rows}".encode())
+    assert [column.name for column in proposal.reading.features] == ["weight", "height"]
+    assert "different “id”" in proposal.people and proposal.gaps[0].field == "person"
+
+
+@pytest.mark.parametrize("separator", [";", "\t", ","])
+def test_a_first_line_that_says_the_separator_is_above_the_header(separator):
+    rows = "".join(f"c{k}{separator}{t}{',5' if separator == ';' else '.5'}{separator}{50 + k}\n"
+                   for k in range(20) for t in range(3))
+    content = f"sep={separator}\n{separator.join(('id', 'time', 'value'))}\n{rows}".encode()
+    reading = propose(content).reading
+    assert (reading.frame.separator, reading.frame.above) == (separator, 1)
+    assert read(content, reading.complete()).columns["time"][:3].tolist() == [0.5, 1.5, 2.5]
+
+
+def test_times_of_people_in_order_are_no_series_of_one_person():
+    rows = "".join(f"{k % 5},{100 + k},{1 + k % 2}\n" for k in range(60))
+    proposal = propose(f"inst,time,status\n{rows}".encode())
+    assert proposal.likely.person.rows and "series" not in proposal.people
+
+
+def test_dates_without_dashes_are_no_numbers():
+    rows = "".join(f"c{k},202403{10 + t},{50 + k}\n" for k in range(20) for t in range(3))
+    with pytest.raises(InputError, match="dates without dashes"):
+        propose(f"id,time,value\n{rows}".encode())
+
+
+def test_times_between_dates_are_said_in_the_unit_in_which_they_are_counted():
+    rows = "".join(f"c{k},2020-01-01,2021-0{1 + k % 9}-11,{k % 2}\n" for k in range(40))
+    assert "(date, days)" in propose(f"id,start,stop,status\n{rows}".encode()).summary

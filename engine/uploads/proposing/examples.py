@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from engine.core.lists import counted, shortened
 from engine.uploads.cells import unit_of
+from engine.uploads.people import unit_of_spans
 from engine.uploads.reading_of_files import DAY, Column, Kind, Offset, Order, Reading
 
 _DATES = {Order.YMD: ("2024-04-03", "3 April 2024"), Order.DMY: ("03/04/2024", "3 April 2024"),
@@ -79,8 +80,9 @@ def summary_of(reading: Reading, n_people: int | None, n_observations: int) -> l
               f"each line{number}" if person.rows else
               f"each column{number}" if person.header else f"each file{number}")
     columns = {"time": "time", "value": "value", "status": "status"}
-    said = [f"{label}: {_called(reading.columns[role])}" for role, label in columns.items()
-            if role in reading.columns]
+    of_spans = unit_of_spans(reading) if {"start", "entry"} & reading.columns.keys() else ""
+    said = [f"{label}: {_called(reading.columns[role], of_spans if role == 'time' else '')}"
+            for role, label in columns.items() if role in reading.columns]
     if reading.at:
         said.append(f"times: {counted(len(reading.at), 'column')}")
     if reading.features:
@@ -88,7 +90,7 @@ def summary_of(reading: Reading, n_people: int | None, n_observations: int) -> l
     return [f"people: {people}", *said, f"observations: {n_observations:,}"]
 
 
-def _called(column: Column) -> str:
-    unit = column.unit or unit_of(column)
+def _called(column: Column, of_spans: str) -> str:
+    unit = column.unit or of_spans or unit_of(column)
     kind = f" ({column.kind}{f', {unit}' if unit else ''})"
     return f"“{shortened(column.name)}”{kind}"

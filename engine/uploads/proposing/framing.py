@@ -6,6 +6,7 @@ What is found is a `Frame`; lines and cells are then cut as the strict reader cu
 from __future__ import annotations
 
 import csv
+import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -46,6 +47,7 @@ _SEPARATORS = {"\t": "tabs", ";": "semicolons", "|": "bars", ",": "commas", BLAN
 _FITTING = 0.9  # of the lines from the header on, which blanks cut into as many cells
 _MOST_ABOVE = 50  # lines of titles
 _MARKS = ((b"\xef\xbb\xbf", "utf-8"), (b"\xff\xfe", "utf-16"), (b"\xfe\xff", "utf-16"))
+_SEPARATOR_LINE = re.compile(r'"?sep=(.)"?', re.IGNORECASE)  # by which Excel tells it to itself
 _NO_LINES = refused("There are no lines of data below the header.",
                     "Choose a table with at least one line of data.")
 
@@ -205,13 +207,17 @@ def _found(sample: Sequence[str]) -> tuple[str, int]:
     """Return the separator, and how many lines stand above the header.
 
     The separator gives most lines the same number of cells, above one. The header is the first line
-    with that many; only lines of another length can be titles above it.
+    with that many; only lines of another length can be titles above it. A first line such as sep=;
+    says the separator of all others.
     """
     best: tuple[float, str, int] = (0.0, "", 0)
-    for separator in _SEPARATORS:
+    places = [place for place, line in enumerate(sample) if line.strip()]
+    said = _SEPARATOR_LINE.fullmatch(sample[places[0]])
+    stated = [said[1]] if said and said[1] in _SEPARATORS and len(places) > 1 else []
+    places = places[len(stated):]
+    for separator in stated or _SEPARATORS:
         if separator == BLANKS and best[1]:
             break  # blanks separate only where nothing else does
-        places = [place for place, line in enumerate(sample) if line.strip()]
         widths = [_n_cells(sample[place], separator) for place in places]
         width, first = _width_and_first(widths)
         fitting = sum(each == width for each in widths[first:]) / len(widths[first:])

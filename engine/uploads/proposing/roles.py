@@ -431,7 +431,7 @@ def _of_records(look: Look) -> Roles:
         taken = (response, look.by_name.get("server"), look.choices.get("group"),
                  look.choices.get("server"))
         features = tuple(
-            name for name in look.free(taken) if look.is_named(name)
+            name for name in look.free(taken) if look.is_named(name) and not usual.is_id(name)
             and (ids is None or look.columns[name] is not ids.content)
             and _is_of_numbers(look, name))
     single = {"value": (str(response),)} if response else {}
@@ -615,8 +615,11 @@ def hours_of(look: Look, names: Sequence[str], order: Order) -> Array:
 
 
 def are_one_series(look: Look, roles: Roles) -> bool:
-    """True if times increase from line to line, as in one person's series: by up to two columns."""
-    times = roles.single.get("time", ())
+    """True if times increase from line to line, as in one person's series: by up to two columns.
+
+    Times until an event are one of each person, in whatever order.
+    """
+    times = roles.single.get("time", ()) if roles.kind is FileKind.CURVES else ()
     if not times or roles.people_in_columns or look.framed.n_lines < _FEW_LINES:
         return False
     if look.kind(times[0]) is Kind.DATE:

@@ -25,7 +25,7 @@ from pages.shared.server import visitors
 _FIELDS = ("upload_", "rows_")  # how the keys of all questions begin
 _OF_FILE = ("upload_proposed", "upload_defaults", "upload_header", "upload_read", "upload_confirm",
             "upload_edit", "upload_draft", "upload_example", "upload_answered", "upload_brought",
-            "upload_looked", "upload_look_problem")
+            "upload_looked", "upload_typed", "upload_again")
 # Nobody may set the values of the first; the others are no answers, and go when the file does.
 _NO_FIELDS = ("upload_file", "upload_settings", "upload_show", "upload_held", "upload_files",
               "upload_file_last", "upload_open", "upload_name", *_OF_FILE)
@@ -69,6 +69,20 @@ def declare(facts: PublicFacts | None) -> None:
     draft: Draft | None = st.session_state.get("upload_draft")
     if draft is not None:
         st.session_state.upload_draft = replace(draft, declared=facts)
+        st.session_state.upload_typed = _on_screen()
+
+
+def is_typed_since() -> bool:
+    """True if a field was changed in the same moment as a button was pressed: facts are older."""
+    now, before = _on_screen(), st.session_state.get("upload_typed", {})
+    return any(key in now and now[key] != value for key, value in before.items())
+
+
+def _on_screen() -> dict[str, Any]:
+    """The answers in all fields of the form."""
+    state = st.session_state
+    return {key: state[key] for key in map(str, state) if key.startswith(_FIELDS)
+            and key not in _NO_FIELDS and isinstance(state[key], _PLAIN)}
 
 
 def answer_of_file() -> Answer | None:
@@ -86,9 +100,7 @@ def hold_answers() -> None:
     """Keep the answers on screen: they would go with a dialog or a page that closes."""
     state: Any = st.session_state
     answers = _answers()
-    for key in [str(key) for key in state if str(key).startswith(_FIELDS)]:
-        if key not in _NO_FIELDS and isinstance(state[key], _PLAIN):
-            answers[key] = state[key]
+    answers.update(_on_screen())
     for key in state.pop("fields_recalled", ()):
         if key in state and not _is_drawn(key):
             del state[key]

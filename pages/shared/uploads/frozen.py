@@ -41,6 +41,9 @@ def freeze(task: str) -> bool:
     """
     current = draft.of(task)
     assert current is not None and current.declared is not None
+    if draft.is_typed_since():
+        st.session_state.upload_again = True
+        return False
     data = _of_request(task, current.reading, current.declared)
     ledger = freezing.freeze(Ledger(), files.content(), data)
     try:
@@ -75,6 +78,9 @@ def stated(task: str, reading: Reading, facts: PublicFacts) -> dict[str, Any]:
 
 def say_answer() -> None:
     """What the file said to the facts as they were frozen, for its holder."""
+    if st.session_state.pop("upload_again", False):
+        st.info("Your last change was taken over: press the button once more.",
+                icon=":material/edit:")
     answer = draft.answer_of_file()
     if answer is None:
         return

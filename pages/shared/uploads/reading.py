@@ -174,11 +174,12 @@ def _asked(question: Question, reading: Reading) -> Reading:
         return _groups(question, reading, key)
     options = {option.label: option for option in question.options}
     if question.takes_several:
-        chosen: Sequence[str] = st.multiselect(question.question, [*options], key=key,
+        chosen: Sequence[str] = st.multiselect(plain(question.question), [*options], key=key,
                                                placeholder="Choose one or more")
     else:
         is_open = question.is_gap or (question.field == _TRUST and not draft.is_example())
-        answer = st.radio(question.question, [*options], key=key, index=None if is_open else 0)
+        answer = st.radio(plain(question.question), [*options], key=key, format_func=plain,
+                          index=None if is_open else 0)
         chosen = [answer] if answer else []
     if question.evidence:
         st.markdown(f":small[Only you see this: {plain(question.evidence)}]")
@@ -194,10 +195,10 @@ def _asked(question: Question, reading: Reading) -> Reading:
 def _groups(question: Question, reading: Reading, key: str) -> Reading:
     """The reading with the texts that are groups, of which two or more are chosen."""
     words = question.options[0].adds["columns"]["group"]["words"]
-    chosen = st.multiselect(question.question, [*words], key=key, format_func=shortened,
+    chosen = st.multiselect(plain(question.question), [*words], key=key, format_func=shortened,
                             placeholder="Choose two or more", max_selections=MAX_GROUPS)
     if not chosen and 1 < len(words) <= MAX_GROUPS:  # never without being told so
-        st.button(f"All of them: {', '.join(map(shortened, words))}", key=f"all_of_{key}",
+        st.button(plain(f"All of them: {', '.join(map(shortened, words))}"), key=f"all_of_{key}",
                   icon=":material/done_all:", type="tertiary",
                   on_click=lambda: st.session_state.update({key: [*words]}),
                   help="Only if everybody may know that there are these groups.")
