@@ -531,7 +531,7 @@ def column_of(look: Look, names: Sequence[str], role: str, of_curves: bool = Tru
         return Column(names=raw, kind=Kind.DATE, order=unix, counted=look.stated.counted)
     if kind is Kind.DATE:
         return _of_dates(look, raw, names, role)
-    if kind is Kind.WORD and role in LISTED and (words := words_for_numbers(content)):
+    if kind is Kind.WORD and role in (*LISTED, "value") and (words := words_for_numbers(content)):
         return Column(names=raw, kind=Kind.WORD, words=words, other=Other.MISSING)
     if kind is Kind.WORD:
         kind = Kind.NUMBER
