@@ -11,26 +11,21 @@ import sys
 from pathlib import Path
 
 import numpy as np
-from engine.uploads.layout import suggest_layout
-from engine.uploads.tables import read_table
 
 from engine.sources import sources
-from engine.uploads.curves import Upload, read_curves
 from engine.uploads.facts import declare
 from tests import files
 
+FACTS = declare(0.0, 900.0, 0.0, 200.0, "a manual", **files.EVEN)
 
-def own(rows, names=True):
-    """Curves of a file with an id for each person, or without."""
+
+def file_of(rows, names=True):
+    """A file with an id for each person, or without."""
     if names:
-        text = "\n".join(["id,time,value", *(",".join(map(str, row)) for row in rows)])
-    else:
-        text = "\n".join(["1,2,3,4,5,6,7,8", *(
-            ",".join(str(v) for w, _, v in rows if w == who) for who in dict.fromkeys(
-                who for who, _, _ in rows))])
-    table = read_table(text.encode())
-    return Upload(curves=read_curves(table, suggest_layout(table)),
-                  declared=declare(0.0, 900.0, 0.0, 200.0, "a manual", **files.EVEN))
+        return "\n".join(["id,time,value", *(",".join(map(str, row)) for row in rows)]).encode()
+    return "\n".join(["1,2,3,4,5,6,7,8", *(
+        ",".join(str(v) for w, _, v in rows if w == who) for who in dict.fromkeys(
+            who for who, _, _ in rows))]).encode()
 
 
 def study(n, ids, seed):
@@ -39,8 +34,11 @@ def study(n, ids, seed):
             for k in range(n) for t in range(1, 9)]
 
 
-def data():
-    """All data sets, by name."""
+def data(read):
+    """All data sets, by name; `read` makes curves of a file."""
+    def own(rows, names=True):
+        return read(file_of(rows, names))
+
     children = study(40, "child-{}", 1)
     return {
         "children": own(children), "fewer children": own(children[8:]),
@@ -59,11 +57,19 @@ CHARGES = [
     ("many", 0.5, 1e-7, 0.01, (2.0, 1e-4), None), ("sea", 0.75, 0.0, None, None, None)]
 
 if __name__ == "__main__":
+    from engine.uploads.layout import suggest_layout
+    from engine.uploads.tables import read_table
+
     from engine.core.types import Budget
     from engine.release.data_content import content_of
     from engine.release.ledger import Ledger
+    from engine.uploads.curves import Upload, read_curves
 
-    folder, known = Path(sys.argv[1]), data()
+    def read_by_050(content):
+        table = read_table(content)
+        return Upload(curves=read_curves(table, suggest_layout(table)), declared=FACTS)
+
+    folder, known = Path(sys.argv[1]), data(read_by_050)
     book = Ledger(folder / "ledger_of_050.sqlite3")
     for k, (name, epsilon, delta, rho, total, same) in enumerate(CHARGES):
         receipt = book.charge(content_of(known[name]), Budget(epsilon, delta), f"release {k}", "what",

@@ -15,8 +15,9 @@ from engine.release.data_content import content_of
 from engine.release.earlier_ledgers import slow_hash
 from engine.release.ledger import Ledger
 from engine.release.people import PeopleSet, hashes_of
-from tests.golden.ledgers_of_050 import CHARGES, data
+from tests.golden.ledgers_of_050 import CHARGES, FACTS, data
 from tests.ledgers import SEA, Some, charges, pure, spent
+from tests.readings import upload_of
 
 GOLDEN = Path(__file__).parents[1] / "golden" / "ledger_of_050.sqlite3"
 LEFT = json.loads(GOLDEN.with_suffix(".json").read_text())
@@ -25,7 +26,7 @@ WAITING = ("many", "sea")  # data whose people are not known until they are show
 
 @pytest.fixture(scope="module")
 def known():
-    return data()
+    return data(lambda content: upload_of(content, FACTS))
 
 
 @pytest.fixture

@@ -135,7 +135,7 @@ def test_a_set_lowers_the_total_of_its_own_people_wherever_they_are(book):
     assert book.standing(some(0, 20)) == {2.5: 10, 0.5: 10}
     with pytest.raises(InputError, match="cannot be raised"):
         book.lower(Budget(1.6), some(0, 10))
-    with pytest.raises(InputError, match="just these people"):
+    with pytest.raises(InputError, match="exactly these people"):
         book.lower(Budget(1.0), some(0, 5))
     book.lower(Budget(1.2))
     assert book.standing(some(0, 20)) == {0.7: 10, 0.2: 10}
