@@ -170,7 +170,10 @@ def _of_groups(options: argparse.Namespace, ledger: Ledger, requests: Sequence[R
         out = Path(options.out) / f"group-{number}"
         code = _single(options, ledger, request, request.name, str(out), declared, cards)
     if len(cards) == len(requests):
-        print("\n".join(comparison(cards).sentences()))
+        try:
+            print("\n".join(comparison(cards).sentences()))
+        except InputError as problem:  # all groups are published
+            print(problem)
     return code
 
 

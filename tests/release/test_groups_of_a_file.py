@@ -196,3 +196,20 @@ def test_two_groupings_of_one_file_are_refused_the_second_time_with_the_count(tm
     shown = capsys.readouterr().out
     assert shown.count("Left for the person with least: ε = ") == 3
     assert shown.count("“region, A”, “region, B”, “region, C”") == 3 and "p1," not in shown
+
+
+def test_groups_whose_curves_cannot_be_compared_are_published_all_the_same(tmp_path, capsys):
+    content = "".join(["id,t,v,arm\n", *(f"p{k},{time},{50 + k % 7},{'AB'[k % 2]}\n" for k in range(204)
+                                         for time in (0.1, 0.4, 0.7, 0.9))]).encode()
+    (tmp_path / "file.csv").write_bytes(content)
+    (tmp_path / "arms.json").write_text(json.dumps(request_with_reading({
+        "version": 1, "name": "arms", "data": {
+            "file": "file.csv", "columns": {"id": "id", "time": "t", "value": "v", "group": "arm"},
+            "groups": ["A", "B"], "facts": {
+                "value_low": 0, "value_high": 100, "time_low": 0, "time_high": 1, "origin": "a manual",
+                "design": {"law": "even"}, "observations_per_curve": 4}},
+        "mechanism": {"key": "adaptive_mean"}, "budgets": [{"epsilon": 0.5, "delta": 1e-6}]}, content)))
+    assert __main__.main(["release", str(tmp_path / "arms.json"), "--yes", "--ledger",
+                          str(tmp_path / "ledger"), "--out", str(tmp_path / "out")]) == 0
+    assert "cannot be compared" in capsys.readouterr().out
+    assert all((tmp_path / "out" / f"group-{k}" / "guarantee.json").exists() for k in (1, 2))
