@@ -61,25 +61,16 @@ def unit_of(source: Source[Data], mechanism: Mechanism) -> str:
     >>> unit_of(sources.build("sparse_curves", {}), mechanisms.build("adaptive_mean", {}))
     'one person’s whole curve'
     """
-    facts = source.facts
-    if source.is_of_rows and not _is_by_observation(mechanism):
-        return (f"one row of the file, which the holder states to be one {of(facts.person)}; "
-                f"{facts.people} with several rows are protected less")
-    return unit_of_person(facts, mechanism)
+    return unit_in_words(source.facts, mechanism, source.is_of_rows)
 
 
-def unit_of_person(facts: PublicFacts, mechanism: Mechanism) -> str:
-    """What is protected where nobody has several curves.
-
-    Parameters
-    ----------
-    facts : PublicFacts
-        The noun for one person.
-    mechanism : Mechanism
-        With its settings.
-    """
+def unit_in_words(facts: PublicFacts, mechanism: Mechanism, is_of_rows: bool) -> str:
+    """Say what is protected; `is_of_rows` if the reading states that every line is a person."""
     if _is_by_observation(mechanism):
         return f"one observation (weaker than all observations of one {facts.person})"
+    if is_of_rows:
+        return (f"one row of the file, which the holder states to be one {of(facts.person)}; "
+                f"{facts.people} with several rows are protected less")
     if mechanism.main_task.data in (DataType.RECORDS, DataType.EVENTS):
         return f"one {of(facts.person)} record"
     if mechanism.main_task.data is DataType.READINGS:

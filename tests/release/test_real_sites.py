@@ -453,6 +453,13 @@ def test_what_does_not_fit_is_refused_with_the_reason(settings, why):
         SiteStudy.of(study(**settings))
 
 
+@pytest.mark.parametrize(("reading", "unit"), [(CURVES, "one child’s whole curve"), (
+    {**CURVES, "reading": {**CURVES["reading"], "person": {"rows": True}}}, "one row of the file")])
+def test_the_unit_of_a_study_is_what_its_reading_protects(reading, unit):
+    """Where every line is stated to be another person, nobody is promised a whole curve."""
+    assert SiteStudy.of(study(reading, people=(60, 50))).draft.plain["unit"].startswith(unit)
+
+
 def test_a_file_with_other_people_than_declared_is_refused_before_anything_is_charged(checked):
     with pytest.raises(InputError, match=r"declares 40 children at north, and this file has 39"):
         source_of(checked, 0, curves_csv(1, 39).encode())
