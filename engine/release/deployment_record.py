@@ -62,14 +62,7 @@ class Answers:
 
 
 def record(card: Any, answers: Answers) -> dict[str, Any]:
-    """Return the record of a release as plain values, in the order of the registry.
-
-    Parameters
-    ----------
-    card : object
-        JSON of a guarantee card.
-    answers : Answers
-        Of the curator.
+    """Return the record of a release, from the JSON of its card, in the order of the registry.
 
     Raises
     ------

@@ -63,23 +63,8 @@ def freeze_request(text: str, folder: Path, ledger: Ledger, name: str = "", unse
                    ) -> Frozen | None:
     """Freeze what a request states, after all that can be checked without its file.
 
-    Parameters
-    ----------
-    text : str
-        JSON, as `engine.release.request` describes it.
-    folder : Path
-        That of the request.
-    ledger : Ledger
-        Of the holder.
-    name : str
-        Of the release, in place of the request's own.
-    unseen : bool
-        True if the holder states that nobody has looked at the file yet.
-
-    Returns
-    -------
-    Frozen or None
-        None if the data are public, so that there is nothing to look at.
+    `folder` is that of the request, `name` stands in place of its own, and `unseen` states that
+    nobody has looked at the file yet. Returns None for public data: there is nothing to look at.
 
     Raises
     ------
