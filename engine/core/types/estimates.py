@@ -5,15 +5,18 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, overload
+from typing import Any, Generic, TypeVar, overload
 
 import numpy as np
 from numpy.typing import NDArray
 
 from engine.core.arrays import Array
 from engine.core.bands import Band, limits
+from engine.core.checks import Check, Outcome
 from engine.core.types.spending import Spend
 from engine.core.types.truth import FunctionBasis, Truth
+
+T = TypeVar("T")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -100,13 +103,13 @@ class Caution:
     voids_band: bool = False
 
 
-class LateCautions(Sequence[Caution]):
-    """Cautions that are judged when they are first read: studies of errors never read them.
+class Late(Sequence[T], Generic[T]):
+    """Records that are judged when they are first read: studies of errors never read them.
 
     Parameters
     ----------
     judge : callable
-        Gives the cautions. It holds released quantities and stated facts, never the data: what was
+        Gives the records. It holds released quantities and stated facts, never the data: what was
         released is kept longer than they are.
 
     Examples
@@ -116,26 +119,30 @@ class LateCautions(Sequence[Caution]):
     ['Noise hides it.']
     """
 
-    def __init__(self, judge: Callable[[], tuple[Caution, ...]]) -> None:
+    def __init__(self, judge: Callable[[], tuple[T, ...]]) -> None:
         self._judge = judge
 
     @cached_property
-    def _judged(self) -> tuple[Caution, ...]:
+    def _judged(self) -> tuple[T, ...]:
         return self._judge()
 
     def __len__(self) -> int:
         return len(self._judged)
 
     @overload
-    def __getitem__(self, index: int) -> Caution: ...
+    def __getitem__(self, index: int) -> T: ...
     @overload
-    def __getitem__(self, index: slice) -> tuple[Caution, ...]: ...
-    def __getitem__(self, index: int | slice) -> Caution | tuple[Caution, ...]:
+    def __getitem__(self, index: slice) -> tuple[T, ...]: ...
+    def __getitem__(self, index: int | slice) -> T | tuple[T, ...]:
         return self._judged[index]
 
-    def __reduce__(self) -> tuple[type[tuple[Caution, ...]], tuple[tuple[Caution, ...]]]:
+    def __reduce__(self) -> tuple[type[tuple[T, ...]], tuple[tuple[T, ...]]]:
         """Other processes and files get what was judged."""
         return tuple, (self._judged,)
+
+
+class LateCautions(Late[Caution]):
+    """Cautions that are judged when they are first read."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -148,7 +155,7 @@ class Fit:
     coefficients : (budgets, repeats, draws, [functions,] r), in response units.
     unprotected : (budgets, repeats, [functions,] r), the same without noise.
     basis_sizes : how many of the r each budget uses. Empty: all of them.
-    band, offset, functions, parts, intervals, cautions, released : as in `Estimate`.
+    band, offset, functions, parts, intervals, cautions, checks, released : as in `Estimate`.
     """
 
     basis: FunctionBasis
@@ -161,6 +168,7 @@ class Fit:
     parts: ServerParts | None = None
     intervals: Intervals | None = None
     cautions: Sequence[Caution] = ()
+    checks: Sequence[Check] = ()
     released: tuple[Any, ...] = ()
 
     @classmethod
@@ -219,6 +227,8 @@ class Estimate:
         Of mechanisms that know how far off entries of vectors may be.
     cautions : sequence of Caution
         Which releases may be farther off than their band says.
+    checks : sequence of Check
+        What releases measured of the stated facts; none where a method measures nothing of them.
     released : tuple
         For each budget what follows from its release beside the coefficients: the `CountTable` of
         counts, or the `TimeInRanges` of percentile curves; None where there is none.
@@ -237,6 +247,7 @@ class Estimate:
     parts: ServerParts | None = None
     intervals: Intervals | None = None
     cautions: Sequence[Caution] = ()
+    checks: Sequence[Check] = ()
     released: tuple[Any, ...] = ()
 
     @classmethod
@@ -259,7 +270,7 @@ class Estimate:
             task=task, basis=fit.basis, coefficients=fit.coefficients, spends=spends,
             unprotected=fit.unprotected, band=fit.band, tuning=tuning, offset=fit.offset,
             basis_sizes=fit.basis_sizes or (fit.basis.size,) * len(spends), functions=fit.functions,
-            parts=fit.parts, intervals=fit.intervals, cautions=fit.cautions,
+            parts=fit.parts, intervals=fit.intervals, cautions=fit.cautions, checks=fit.checks,
             released=fit.released)
 
     @property
@@ -339,6 +350,14 @@ class Estimate:
         for caution in cautions:
             applies |= caution.applies
         return applies
+
+    @property
+    def is_tested(self) -> NDArray[np.bool_]:
+        """Releases in which no fact that the method checks was left untested by too much noise."""
+        is_tested = np.ones(self.coefficients.shape[:3], dtype=bool)
+        for check in self.checks:
+            is_tested &= ~(check.fact.is_relied_on & check.has(Outcome.UNTESTED))
+        return is_tested
 
     @property
     def is_unreliable(self) -> NDArray[np.bool_]:
