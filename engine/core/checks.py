@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
-from typing import NamedTuple
+from dataclasses import dataclass
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -44,7 +44,11 @@ class Check:
 
     def of(self, *where: int | slice) -> Check:
         """The check of some of the releases."""
-        return replace(self, **{name: np.asarray(getattr(self, name)[where]) for name in _ARRAYS})
+        return Check(self.fact, *(np.asarray(each[where]) for each in self.arrays))
+
+    @property
+    def arrays(self) -> tuple[Any, ...]:
+        return self.measured, self.noise, self.limit, self.smallest, self.outcome
 
     def has(self, outcome: Outcome) -> NDArray[np.bool_]:
         """True for the releases with this outcome."""
@@ -52,20 +56,17 @@ class Check:
 
     def row(self) -> tuple[str, str, str]:
         """The line of the card, of a single release: fact, measured, would have shown."""
-        measured, noise, smallest = (
-            f"{max(100 * each.item(), 0):.1f} %" for each in (self.measured, self.noise, self.smallest))
+        measured, noise, smallest = (f"{max(100 * each.item(), 0):.1f} %" for each in (
+            self.measured, self.noise, self.smallest))
         told = "" if self.outcome.item() == Outcome.HOLDS else f" ({self.outcome.item()})"
         return (self.fact.stated, self.fact.measured.format(f"{measured} ± {noise}") + told,
                 self.fact.would_show.format(smallest))
 
 
-_ARRAYS = "measured", "noise", "limit", "smallest", "outcome"
-
-
 def joined(checks: list[Check]) -> Check:
     """Checks of one fact at several budgets, one after the other."""
-    return replace(checks[0], **{name: np.stack([getattr(each, name) for each in checks])
-                                 for name in _ARRAYS})
+    arrays = zip(*(each.arrays for each in checks), strict=True)
+    return Check(checks[0].fact, *map(np.stack, arrays))
 
 
 def outcomes(told: NDArray[np.bool_], outcome: Outcome, is_tested: Array | bool = True

@@ -157,7 +157,8 @@ def mixing_of_shares(shares: Array, noise: Array, basis: Basis) -> Mixing:
         Of (repeats, columns).
     """
     size = basis.size
-    bins, order = shares.shape[-1], np.arange(1, highest_wave(Basis(size)) + 1)
+    bins, order = shares.shape[-1], np.arange(1, highest_wave(
+        Basis(size, family="cosine")) + 1)
     middles = (np.arange(bins) + 0.5) / bins
     cosines = SUP_NORM * np.cos(np.pi * order * middles[:, None])  # (bins, cosines)
     measured, variance = shares @ cosines, bins * noise[:, None] ** 2

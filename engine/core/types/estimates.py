@@ -95,12 +95,18 @@ class Caution:
         release shows, or about what is stated.
     voids_band : bool
         Whether the confidence band cannot be relied on then: the verdict is "doubtful".
+    kind : str
+        What sentences that differ in their numbers alone have in common. Empty: the text.
     """
 
     text: str
     applies: NDArray[np.bool_]
     low_power_for: tuple[str, ...] = ()
     voids_band: bool = False
+    kind: str = ""
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "kind", self.kind or self.text)
 
 
 class Late(Sequence[T], Generic[T]):
@@ -291,8 +297,17 @@ class Estimate:
         budget : int
             Which, from 0.
         """
-        return tuple(caution.text for caution in self._warnings
-                     if caution.applies[budget].mean() >= 0.5)
+        return tuple(text for text, applies in self._warnings_by_kind(budget)
+                     if applies.mean() >= 0.5)
+
+    def _warnings_by_kind(self, budget: int) -> list[tuple[str, NDArray[np.bool_]]]:
+        """For each kind its most frequent sentence at a budget, and the releases that carry any."""
+        kinds: dict[str, list[Caution]] = {}
+        for caution in self._warnings:
+            kinds.setdefault(caution.kind, []).append(caution)
+        return [(max(alike, key=lambda caution: caution.applies[budget].mean()).text,
+                 np.any([caution.applies[budget] for caution in alike], axis=0))
+                for alike in kinds.values()]
 
     def usually_not_shown(self, budget: int) -> str:
         """What releases at one of the budgets say most often that they would not show.
@@ -312,8 +327,8 @@ class Estimate:
 
     def warning_shares(self) -> tuple[tuple[str, float], ...]:
         """What releases of the first data set at the first budget carry, each with their share."""
-        return tuple((caution.text, float(caution.applies[0, 0].mean()))
-                     for caution in self._warnings if caution.applies[0, 0].any())
+        return tuple((text, float(applies[0].mean()))
+                     for text, applies in self._warnings_by_kind(0) if applies[0].any())
 
     @property
     def _warnings(self) -> list[Caution]:
@@ -334,16 +349,6 @@ class Estimate:
         What a release would not show does not: it is said of any data of these sizes.
         """
         return self._any_of(caution for caution in self.cautions if not caution.low_power_for)
-
-    def lacks_power_for(self, what: str) -> NDArray[np.bool_]:
-        """Which releases say that they would not show something: (budgets, repeats, draws).
-
-        Parameters
-        ----------
-        what : str
-            As `Caution.low_power_for` has it.
-        """
-        return self._any_of(caution for caution in self.cautions if what in caution.low_power_for)
 
     def _any_of(self, cautions: Iterable[Caution]) -> NDArray[np.bool_]:
         applies = np.zeros(self.coefficients.shape[:3], dtype=bool)

@@ -264,7 +264,7 @@ class Decision:
     @property
     def is_untrue(self) -> NDArray[np.bool_]:
         """Whether observation times are not as stated: (…)."""
-        return self.departs | self.is_clustered
+        return np.asarray(self.departs | self.is_clustered)
 
 
 def decide(question: Question, measured: Array, noise: Array) -> Decision:
@@ -288,7 +288,7 @@ def decide(question: Question, measured: Array, noise: Array) -> Decision:
         check, window, departs = _of_windows(question, first, of_first)
         checks.append(check)
     if message.has_parts and not message.pure:
-        check, is_clustered = _of_clusters(question, fine, of_fine)
+        check, is_clustered = _of_clusters(question, fine, of_fine, departs)
         checks.append(check)
     if message.times:
         check, thin, left_out = _of_times(present, of_first, message.pure)
@@ -330,15 +330,20 @@ def _of_windows(question: Question, shares: Array, noise: Array
                  ), window, departs
 
 
-def _of_clusters(question: Question, shares: Array, noise: Array
+def _of_clusters(question: Question, shares: Array, noise: Array, departs: NDArray[np.bool_]
                  ) -> tuple[Check, NDArray[np.bool_]]:
-    """Ask whether observations fall together: Σ (k − e)², less what noise and sampling add."""
+    """Ask whether observations fall together: Σ (k − e)², less what noise and sampling add.
+
+    A law that is uneven from part to part, and told by that, is not called clustered.
+    """
     expected = question.expected
     variance = noise**2 + expected * (1 - expected) / question.n_people
     excess = ((shares - expected) ** 2 - variance).sum(axis=-1)
     spread = np.sqrt(2 * (variance**2).sum(axis=-1))
     limit = np.maximum(quantile(_CLUSTER_LEVEL) * spread, _CLUSTERED)
-    told = excess > limit
+    apart = (shares - expected).reshape(*shares.shape[:-1], PARTS, -1)
+    between = apart.sum(axis=-1) ** 2 / apart.shape[-1]
+    told = np.asarray(excess > limit) & ~(departs & (between.sum(axis=-1) > excess / 2))
     return Check(CLUSTERS, excess, spread, limit, limit + quantile(_ONE_OF_TEN) * spread,
                  outcomes(told, Outcome.VOID)), told
 

@@ -123,8 +123,9 @@ class Streams:
     normals: Array
     gaps: Array
     symmetric: Array
-    far: Array = field(default_factory=_none, kw_only=True)  # (repeats, draws, 2), of the last message
-    facts: Array = field(default_factory=_none, kw_only=True)  # (repeats, draws, numbers), of the first
+    # of the last message, (repeats, draws, 2), and of the first, (repeats, draws, numbers)
+    far: Array = field(default_factory=_none, kw_only=True)
+    facts: Array = field(default_factory=_none, kw_only=True)
 
     def of_steps(self, repeats: slice, size: int, pure: bool) -> Array:
         """Noise of the first waves, with unit variance.
@@ -372,8 +373,9 @@ class Heard:
         """Releases of a plan that rely on learned times, which may leave a part empty."""
         question = self.questions[k]
         if question is None or not self.relies_on_law:
-            return self.learned_void[k]
-        return self.learned_void[k] & decide(question, self.facts[k], self.facts_noise[k]).is_untrue
+            return np.asarray(self.learned_void[k])
+        decision = decide(question, self.facts[k], self.facts_noise[k])
+        return np.asarray(self.learned_void[k] & decision.is_untrue)
 
     def checks(self) -> tuple[Check, ...]:
         """The checks of all releases, fact by fact; none where no message was sent."""
@@ -395,7 +397,8 @@ class Heard:
         found = [next((check for check in checks if check.fact == fact), None)
                  for checks in of_plans]
         shape = self.reach.shape[1:]
-        unasked = Check(fact, *np.full((4, *shape), np.nan),
+        nothing = np.full(shape, np.nan)
+        unasked = Check(fact, nothing, nothing, nothing, nothing,
                         np.full(shape, Outcome.UNTESTED.value))
         return joined([unasked if check is None else check for check in found])
 
@@ -403,9 +406,10 @@ class Heard:
     def nothing(cls, plans: Sequence[AdaptivePlan], repeats: int, draws: int,
                 relies_on_law: bool) -> Heard:
         shape = (len(plans), repeats, draws)
+        far_noise, reach = np.full((2, *shape), np.nan)
         return cls([None] * len(plans), [_none()] * len(plans), [_none()] * len(plans),
-                   np.zeros(shape, dtype=bool), np.full((*shape, 2), np.nan),
-                   *np.full((2, *shape), np.nan), relies_on_law)
+                   np.zeros(shape, dtype=bool), np.full((*shape, 2), np.nan), far_noise, reach,
+                   relies_on_law)
 
 
 @dataclass(frozen=True)

@@ -500,7 +500,8 @@ def _located(sites: Sequence[SiteDeviations], after: State, slope: Array, locati
 
 
 def _away_from_all(sites: Sequence[SiteDeviations], after: State, slope: Array, locations: Sent,
-                   weights: Array, covariance: Array) -> tuple[NDArray[np.bool_], ...]:
+                   weights: Array, covariance: Array
+                   ) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
     """Whether weights move the centre away from the mean of all people: (repeats, columns) twice.
 
     With shares π_s of people a centre of weights ω_s is off by Σ (ω_s − π_s) β_s/J, which is 0
