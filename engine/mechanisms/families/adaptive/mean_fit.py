@@ -244,7 +244,7 @@ class MeanFit(AdaptiveFit[Evidence]):
         message, people = plan.first, self.sizes.n_curves_per_server
         if message is None:
             return None
-        averages, sent, scales = self._average(message), [], []
+        averages, sent, scales = self.averages(message), [], []
         for s, n in enumerate(people):
             unit = message.unit_noise / (
                 n * self.costs((plan.first_share,), s, members)[0])[:, None]
@@ -263,7 +263,7 @@ class MeanFit(AdaptiveFit[Evidence]):
             self.heard.facts[k][repeats] = measured[:, of_plan]
         return decide(question, measured, noise)
 
-    def _average(self, message: FirstMessage) -> Array:
+    def averages(self, message: FirstMessage) -> Array:
         """Averages over the people of each site, without weights: (repeats, sites, numbers)."""
         if message not in self._averages:
             data = self.data
