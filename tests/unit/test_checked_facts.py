@@ -195,10 +195,15 @@ def test_a_time_at_which_few_were_observed_is_left_out_and_the_curve_holds_there
     assert error.mean() < 1 and unchecked.mean() > 2 * error.mean()
 
 
-def test_no_time_is_left_out_where_everybody_was_observed():
-    facts = PublicFacts(value_low=0, value_high=25, design=Design.common(VISITS))
-    data = people(600, 6, times=lambda rng, shape: np.tile(VISITS, (shape[0], 1)), facts=facts)
-    assert share_told(released(data, 1.0), check_words.LEFT_OUT) == 0
+@pytest.mark.parametrize("m", [2, 4, 6])
+def test_no_time_is_left_out_where_people_were_observed_at_as_many_as_planned(m):
+    facts = PublicFacts(value_low=0, value_high=25, design=Design.common(VISITS),
+                        observations_per_curve=m)
+    data = people(600, m, times=lambda rng, shape: rng.permuted(
+        np.tile(VISITS, (shape[0], 1)), axis=1)[:, :m], facts=facts)
+    estimate = released(data, 1.0)
+    assert share_told(estimate, check_words.LEFT_OUT) == 0
+    assert share_told(estimate, check_words.FEW_PRESENT) == 0
 
 
 def test_people_far_from_the_others_void_the_band_where_there_is_power_and_else_are_named():

@@ -89,12 +89,12 @@ _FAR_LEVEL, _FAR, _ONE_OF_TEN = 0.01, 0.005, 0.1  # ordinary people: up to .002 
 _MIDDLE_LEVEL, _MIDDLE, _OUTER = 0.05, 1.0, 3.0  # radii by which people beyond 1 and 2 may move it
 
 LAW = Fact("Observation times are spread as stated",
-           "{} of the observations in one part of the time range too many or too few",
+           "{} of observations too many or too few in one part of the time range",
            "a gap of {} of the time range")
 CLUSTERS = Fact("Observation times are not a few common ones",
-                "two observations fall together {} more often than stated",
-                "{} more often", is_relied_on=False)
-AVAILABLE = Fact("Everybody is observed at each common time",
+                "two observations coincide {} more often than stated",
+                "coincidences {} more often", is_relied_on=False)
+AVAILABLE = Fact("People are observed at all common times alike",
                  "{} of people at the time with fewest", "a time with fewer than {}")
 BOUNDS = Fact("Observations lie within the stated bounds",
               "{} beyond the worse of both bounds", "{} beyond a bound")
@@ -235,6 +235,12 @@ class Question:
     def expected(self) -> Array:
         return expected_shares(self.design, self.observations)
 
+    @property
+    def planned_at_each(self) -> float:
+        """The share of people whom the stated numbers of observations put at each common time."""
+        q, total = len(self.message.times), sum(people for _, people in self.observations)
+        return sum(people * min(count, q) for count, people in self.observations) / (q * total)
+
 
 @dataclass(frozen=True, eq=False)
 class Window:
@@ -291,7 +297,7 @@ def decide(question: Question, measured: Array, noise: Array) -> Decision:
         check, is_clustered = _of_clusters(question, fine, of_fine, departs)
         checks.append(check)
     if message.times:
-        check, thin, left_out = _of_times(present, of_first, message.pure)
+        check, thin, left_out = _of_times(question, present, of_first)
         is_mostly_absent = check.has(Outcome.VOID)
         checks.append(check)
     check, is_moved = _of_bounds(beyond, of_beyond, message.pure)
@@ -348,17 +354,20 @@ def _of_clusters(question: Question, shares: Array, noise: Array, departs: NDArr
                  outcomes(told, Outcome.VOID)), told
 
 
-def _of_times(present: Array, noise: Array, pure: bool
+def _of_times(question: Question, present: Array, noise: Array
               ) -> tuple[Check, NDArray[np.bool_], NDArray[np.bool_]]:
-    """Ask who is observed at each common time; those with few are left out, unless most are."""
-    q = present.shape[-1]
-    beyond = quantile(_THIN_LEVEL / q, pure)
-    thin = present + beyond * noise < _THIN
-    few = thin & (present < _LEFT_OUT)
+    """Ask who is observed at each common time; those with few are left out, unless most are.
+
+    Few against how many observations people have: all times, or some of them drawn evenly.
+    """
+    q, pure = present.shape[-1], question.message.pure
+    beyond, planned = quantile(_THIN_LEVEL / q, pure), question.planned_at_each
+    thin = present + beyond * noise < _THIN * planned
+    few = thin & (present < _LEFT_OUT * planned)
     is_void = few.mean(axis=-1) > 0.5
     left_out = few & ~is_void[..., None]
     of_time = noise.mean(axis=-1)
-    limit = _THIN - beyond * of_time
+    limit = _THIN * planned - beyond * of_time
     outcome = np.where(is_void, Outcome.VOID.value, outcomes(
         left_out.any(axis=-1), Outcome.CORRECTED))
     outcome = np.where((outcome == Outcome.HOLDS.value) & thin.any(axis=-1), Outcome.TOLD.value,
