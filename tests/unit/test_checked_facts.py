@@ -23,6 +23,7 @@ from engine.mechanisms.families.adaptive.checked_facts import (
     decide,
     first_share,
 )
+from engine.mechanisms.percentile_curves import PercentileCurves
 from engine.numerics.clipping.clipped_averages import share_beyond
 from engine.numerics.deviations import AffineDeviations
 from engine.privacy import accounting, transcript
@@ -384,3 +385,23 @@ def test_a_check_is_one_line_of_three_texts():
     assert [row[0] for row in rows] == [checked_facts.LAW.stated, checked_facts.CLUSTERS.stated,
                                         checked_facts.BOUNDS.stated, checked_facts.NEAR.stated]
     assert all("%" in measured and "%" in would_show for _, measured, would_show in rows)
+
+
+# -- percentile curves --------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(("times", "told"), [
+    (lambda rng, shape: rng.random(shape), 0.0), (lambda rng, shape: rng.beta(2.5, 1, shape), 1.0)])
+def test_percentile_curves_send_the_first_message_and_are_void_where_times_are_untrue(times, told):
+    estimate = PercentileCurves().release_many(
+        people(2000, times=times), [(Budget(2.0, 1e-6),)], 3, generator(3, 1, 0))
+    assert share_told(estimate, check_words.UNTRUE) == told == estimate.is_unreliable.mean()
+    assert FAR.key not in {line.step.key for line in estimate.spends[0]}
+
+
+def test_percentiles_of_values_moved_to_a_bound_are_told_and_stay_valid():
+    narrow = PublicFacts(value_low=8.0, value_high=25.0)
+    estimate = PercentileCurves().release_many(
+        people(2000, facts=narrow), [(Budget(2.0, 1e-6),)], 3, generator(3, 1, 0))
+    assert share_told(estimate, check_words.MOVED_PERCENTILES) == 1
+    assert not estimate.is_unreliable.any()
