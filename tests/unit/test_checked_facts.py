@@ -380,11 +380,12 @@ def test_where_facts_are_relied_on_without_a_check_nothing_is_sent_and_drawn_noi
     assert not estimate.checks and AdaptiveMean.stored({})["design"] == "stated"
 
 
-def test_a_check_is_one_line_of_three_texts():
+def test_a_check_is_a_line_of_the_card_with_its_sizes():
     rows = [check.of(0, 0, 0).row() for check in released(people(2000), 1.0, 1).checks]
-    assert [row[0] for row in rows] == [checked_facts.LAW.stated, checked_facts.CLUSTERS.stated,
-                                        checked_facts.BOUNDS.stated, checked_facts.NEAR.stated]
-    assert all("%" in measured and "%" in would_show for _, measured, would_show in rows)
+    assert [row["fact"] for row in rows] == [fact.stated for fact in (
+        checked_facts.LAW, checked_facts.CLUSTERS, checked_facts.BOUNDS, checked_facts.NEAR)]
+    assert all("%" in row["measured"] and "%" in row["would_have_shown"] for row in rows)
+    assert {row["outcome"] for row in rows} <= {*Outcome}
 
 
 # -- percentile curves --------------------------------------------------------------------------

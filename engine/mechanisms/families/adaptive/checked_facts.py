@@ -188,7 +188,7 @@ class FirstMessage:
             quarters = np.clip(np.where(is_number, times, 0.0) * QUARTERS, 0, QUARTERS - 1)
             of_parts = shares_in(quarters.astype(np.int64), is_number, counts, QUARTERS)
             products = of_parts[:, :, None] * regressors[:, None]
-            blocks.append(products.reshape(len(times), -1, len(counts)))
+            blocks.append(np.asarray(products.reshape(len(times), -1, len(counts))))
         elif self.has_parts:
             fine = shares_in(parts_of(np.where(is_number, times, 0.0)), is_number, counts,
                              FINE_PARTS)
@@ -198,7 +198,7 @@ class FirstMessage:
             seen = shares_in(nearest(times, self.times), is_number, counts, len(self.times))
             blocks.append((seen > 0) * 1.0)
         beyond = shares_in(side, is_number, counts, 3)[:, :2]
-        blocks.append(beyond if regressors is None else beyond * regressors[:, :1])
+        blocks.append(beyond if regressors is None else np.asarray(beyond * regressors[:, :1]))
         return np.concatenate(blocks, axis=1)
 
     def blocks(self, numbers: Array) -> tuple[Array, Array, Array]:
@@ -469,7 +469,7 @@ def _of_times(question: Question, present: Array, noise: Array
     of_time = noise.mean(axis=-1)
     limit = _THIN * planned - beyond * of_time
     outcome = np.where(is_void, Outcome.VOID.value, outcomes(
-        few.any(axis=-1), Outcome.CORRECTED))
+        np.asarray(few.any(axis=-1)), Outcome.CORRECTED))
     outcome = np.where((outcome == Outcome.HOLDS.value) & thin.any(axis=-1), Outcome.TOLD.value,
                        outcome)
     smallest = np.maximum(limit - quantile(_ONE_OF_TEN, pure) * of_time, 0.0)
@@ -485,7 +485,7 @@ def _of_bounds(question: Question, beyond: Array, noise: Array
     of_bound = noise.max(axis=-1)
     return Check(BOUNDS, beyond.max(axis=-1), of_bound, limit.max(axis=-1),
                  limit.max(axis=-1) + quantile(_ONE_OF_TEN, pure) * of_bound,
-                 outcomes(told.any(axis=-1), outcome, of_bound < _MAX_NOISE)), told
+                 outcomes(np.asarray(told.any(axis=-1)), outcome, of_bound < _MAX_NOISE)), told
 
 
 def of_far_people(shares: Array, usual: Array, noise: Array) -> tuple[Check, Array]:
