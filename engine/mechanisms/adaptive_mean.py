@@ -241,7 +241,7 @@ class AdaptiveMean(AdaptiveRelease[MeanPlan, Evidence]):
         effective, pure = verdict.effective_size, _any_pure(budgets)
         first_share, far_share = self.shares_of_checks(effective, pure)
         left = 1 - first_share - far_share
-        times_share = TIMES_SHARE * left if self._may_learn_times(facts) else 0.0
+        times_share = TIMES_SHARE * left if self._may_learn_times(facts, effective) else 0.0
         shares = tuple(share * (left - times_share)
                        for share in self.shares(pure, is_joint, effective))
         first = None if not first_share else FirstMessage.planned(
@@ -264,9 +264,14 @@ class AdaptiveMean(AdaptiveRelease[MeanPlan, Evidence]):
             spends=ledger(sizes, budgets, verdict, releases), first=first, first_share=first_share,
             far_share=far_share)
 
-    def _may_learn_times(self, facts: PublicFacts) -> bool:
-        """Whether the distribution of observation times is released, in case that it is needed."""
-        return self.design == "unknown" or not facts.design.is_known
+    def _may_learn_times(self, facts: PublicFacts, effective: float) -> bool:
+        """Whether the distribution of observation times is released, in case that it is needed.
+
+        Not where it would be too noisy for a valid band anyway.
+        """
+        if not self.law_of_times(facts).is_known:
+            return True
+        return not facts.design.is_known and effective >= constants.LEARN_TIMES_FROM
 
     def feasibility(self, sizes: Sizes, budgets: tuple[Budget, ...]) -> Feasibility:
         """Whether these public sizes and budgets can give anything useful."""
@@ -443,7 +448,7 @@ class AdaptiveMean(AdaptiveRelease[MeanPlan, Evidence]):
         half, is_joint = self.scale(facts).half, self.is_joint(facts, budgets)
         final = release_steps(is_joint).index(FINAL_PAIR if is_joint else FINAL_CENTRE)
         left = 1 - sum(self.shares_of_checks(effective, pure))
-        left *= 1 - TIMES_SHARE * self._may_learn_times(facts)
+        left *= 1 - TIMES_SHARE * self._may_learn_times(facts, effective)
         share = left * self.shares(pure, is_joint, effective)[final]
         spread = (constants.TYPICAL_SPREAD if self.guessed_spread is None
                   else self.guessed_spread / half)

@@ -280,7 +280,7 @@ def expected_shares(design: Design, observations: tuple[tuple[int, int], ...]) -
 
     `observations` are numbers of observations, each with how many people have so many.
     """
-    if design == Design() or not design.is_known:
+    if design == Design():
         return read_only(np.full(FINE_PARTS, 1 / FINE_PARTS))
     rng, total = Stratified(np.random.default_rng(_SEED)), sum(n for _, n in observations)
     shares = np.zeros(FINE_PARTS)
@@ -295,12 +295,13 @@ class Question:
     """All that a decision depends on beside messages: what was asked, and public facts."""
 
     message: FirstMessage
-    design: Design  # as stated; of an unknown one even times are judged, and may be corrected
+    design: Design  # as stated; even times where nothing is stated or they are learned
     observations: tuple[tuple[int, int], ...]
     n_people: int  # sampling variability is that of one observation of each
     # Percentiles of values that are moved to a bound are the percentiles, moved. Of them no time is
     # left out.
     is_of_mean: bool = True
+    learns_times: bool = False  # whether their distribution is released, for where it is uneven
 
     @property
     def expected(self) -> Array:
@@ -414,7 +415,7 @@ def _of_windows(question: Question, shares: Array, noise: Array
     least = (sure + quantile(_ONE_OF_TEN, pure)) * np.sqrt(2 * of_part**2 + two * (1 - two) / n)
     least = np.maximum(least, _MATERIAL)
     departs = told.any(axis=-1)
-    outcome = Outcome.VOID if question.design.is_known else Outcome.CORRECTED
+    outcome = Outcome.CORRECTED if question.learns_times else Outcome.VOID
     return Check(LAW, at_worst(apart), of_part, np.maximum(_MATERIAL, sure * at_worst(spread)),
                  least / (1 - two + least), outcomes(departs, outcome, of_part < _MAX_NOISE)
                  ), window, departs

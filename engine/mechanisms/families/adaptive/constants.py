@@ -171,6 +171,7 @@ WIDE = Width(12.0, 200.0)
 DETAIL, DETAIL_UNKNOWN_TIMES = 0.55, 0.3
 MAX_FUNCTIONS = 21  # the largest r that was tuned for
 MAX_FUNCTIONS_PURE = 15  # where δ = 0 noise grows with how many numbers a message has
+LEARN_TIMES_FROM = 200.0  # N below which released times leave nearly every band invalid
 SHRINK_FROM = 100.0  # N from which shrinking helps: below, the filter has done so
 
 # -- the planned error ----------------------------------------------------------------------------

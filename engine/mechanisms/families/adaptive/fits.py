@@ -90,6 +90,11 @@ class AdaptivePlan(Plan):
         return release_steps(self.is_joint)[:len(self.shares)]
 
     @property
+    def learns_times(self) -> bool:
+        """Whether the distribution of observation times is released."""
+        return False
+
+    @property
     def feasible(self) -> bool:
         return self.verdict.is_feasible
 
@@ -498,7 +503,7 @@ class AdaptiveFit(Generic[E]):
     def __init__(self, data: CurveData, basis: Basis, plans: Sequence[AdaptivePlan], draws: int,
                  streams: Sequence[Streams], design: Design, shape: tuple[int, ...], scale: Scale
                  ) -> None:
-        self.data, self.scale, self.asked = data, scale, data.facts.design
+        self.data, self.scale = data, scale
         self._averages: dict[FirstMessage, Array] = {}
         self.sizes, self.n_repeats, self.basis = data.sizes, data.n_repeats, basis
         self.plans, self.draws, self.streams = plans, draws, streams
@@ -573,11 +578,17 @@ class AdaptiveFit(Generic[E]):
                   for streams in self.streams]
         measured, noise = sent_by_sites(message, self.averages(message)[repeats], costs, noises,
                                         people)
-        question = Question(message, self.asked, public_observations(self.data), sum(people))
+        question = Question(
+            message, self._tested_law(plan), public_observations(self.data), sum(people),
+            learns_times=plan.learns_times)
         for row, k in enumerate(feasible):
             of_plan = slice(row * self.draws, (row + 1) * self.draws)
             self.heard.note(k, repeats, question, measured[:, of_plan], noise[of_plan][0])
         return decide(question, measured, noise)
+
+    def _tested_law(self, plan: AdaptivePlan) -> Design:
+        stated = self.data.facts.design
+        return stated if stated.is_known and not plan.learns_times else Design()
 
     def averages(self, message: FirstMessage) -> Array:
         """Averages over the people of each site, without weights: (repeats, sites, numbers)."""

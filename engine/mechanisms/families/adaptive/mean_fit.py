@@ -64,6 +64,10 @@ class MeanPlan(AdaptivePlan):
     constants: Constants  # of the clips
 
     @property
+    def learns_times(self) -> bool:
+        return self.times_share > 0
+
+    @property
     def kind(self) -> Hashable:
         return (super().kind, self.times_share, self.constants.final_width)
 
@@ -212,20 +216,31 @@ class MeanFit(AdaptiveFit[Evidence]):
 
     def _without_times(self, members: list[int], repeats: slice, left_out: NDArray[np.bool_],
                        columns: Indices | None) -> Iterator[Piece]:
-        """Releases that do not read the observations at some of the common times."""
-        data, size = self.data, self.plans[members[0]].size
+        """Releases that do not read the observations at some of the common times.
+
+        Sites are worked on one by one: what one reads changes not even the rounding of another.
+        """
+        size = self.plans[members[0]].size
         design = Design.common(tuple(np.array(self.design.times)[~left_out].tolist()))
-        curve = np.repeat(np.arange(data.n_curves), data.counts)
         for k in range(repeats.start, repeats.stop):
-            is_read = ~left_out[nearest(data.times[k], self.design.times)]
-            counts = np.bincount(curve[is_read], minlength=data.n_curves)
-            moments = curve_moments(data.times[k:k + 1, is_read], self.values[k:k + 1, is_read],
-                                    counts, self.basis.first(size))
-            (_, deviations), = weighted_within_curves(moments, counts, {size}, design)
             repeat = slice(k, k + 1)
             yield self._piece(members, repeat, [
-                self.site(s, deviations.among(curves), members, repeat)
+                self.site(s, self._at_times(k, curves, left_out, size, design), members, repeat)
                 for s, curves in enumerate(self.servers)], design, columns)
+
+    def _at_times(self, repeat: int, curves: slice, left_out: NDArray[np.bool_], size: int,
+                  design: Design) -> AffineDeviations:
+        """The deviations of one site's curves, observed at the other common times alone."""
+        data, ends = self.data, np.cumsum([0, *self.data.counts])
+        mine = slice(ends[curves.start], ends[curves.stop])
+        times, values = data.times[repeat, mine], self.values[repeat, mine]
+        is_read = ~left_out[nearest(times, self.design.times)]
+        curve = np.repeat(np.arange(curves.stop - curves.start), data.counts[curves])
+        counts = np.bincount(curve[is_read], minlength=curves.stop - curves.start)
+        moments = curve_moments(times[None, is_read], values[None, is_read], counts,
+                                self.basis.first(size))
+        (_, deviations), = weighted_within_curves(moments, counts, {size}, design)
+        return deviations
 
     # -- arrays that fit into a cache ---------------------------------------------------------
 
