@@ -151,10 +151,14 @@ class FirstMessage:
     def step(self) -> Step:
         return PURE_FACTS if self.pure else FACTS
 
-    @property
-    def unit_noise(self) -> float:
-        """Standard deviation of the noise in each number, for one person and μ or ε of 1."""
-        return math.sqrt(2) * (PURE_SENSITIVITY if self.pure else 1.0)
+    def noise_of(self, costs: Array, is_pure: bool) -> Array:
+        """Standard deviation of the noise in each number of one person, at these μ or ε.
+
+        Laplace noise only at the sites where δ = 0: a norm is at most the ℓ₁ norm, so that the
+        sensitivity of such messages holds for Gaussian noise at others.
+        """
+        sensitivity = PURE_SENSITIVITY if self.pure else SENSITIVITY
+        return np.asarray(math.sqrt(2 if is_pure else 1) * sensitivity / costs)
 
     @cached_property
     def weights(self) -> Array:
@@ -233,7 +237,7 @@ def site_averages(message: FirstMessage, data: CurveData, scale: Scale, servers:
     return np.concatenate(blocks)
 
 
-def sent_by_sites(message: FirstMessage, averages: Array, costs: Sequence[Array],
+def sent_by_sites(message: FirstMessage, averages: Array, deviations: Sequence[Array],
                   noises: Sequence[Array], people: Sequence[int]) -> tuple[Array, Array]:
     """Send the first message of every site; what all say together, and the noise in it.
 
@@ -241,8 +245,8 @@ def sent_by_sites(message: FirstMessage, averages: Array, costs: Sequence[Array]
     ----------
     averages : (repeats, sites, numbers)
         As of `site_averages`.
-    costs : (sites, columns)
-        μ, or ε where δ = 0, of each release.
+    deviations : (sites, columns)
+        As of `FirstMessage.noise_of`.
     noises : (repeats, columns, numbers), for each site
         Of unit variance.
     people : (sites,)
@@ -254,8 +258,8 @@ def sent_by_sites(message: FirstMessage, averages: Array, costs: Sequence[Array]
         With weights undone.
     """
     sent, scales = [], []
-    for s, (cost, noise, n) in enumerate(zip(costs, noises, people, strict=True)):
-        unit = (message.unit_noise / (n * cost))[:, None]
+    for s, (deviation, noise, n) in enumerate(zip(deviations, noises, people, strict=True)):
+        unit = (deviation / n)[:, None]
         values = averages[:, s][:, None] * message.weights + unit * noise
         sent.append(transcript.sent(s, message.step, values, unit) / message.weights)
         scales.append(unit / message.weights)

@@ -135,6 +135,7 @@ class Streams:
     # of the last message, (repeats, draws, 2), and of the first, (repeats, draws, numbers)
     far: Array = field(default_factory=_none, kw_only=True)
     facts: Array = field(default_factory=_none, kw_only=True)
+    pure_facts: Array = field(default_factory=_none, kw_only=True)  # Laplace, of unit variance
 
     def of_steps(self, repeats: slice, size: int, pure: bool) -> Array:
         """Noise of the first waves, with unit variance.
@@ -573,11 +574,13 @@ class AdaptiveFit(Generic[E]):
         message, people = plan.first, self.sizes.n_curves_per_server
         if message is None:
             return None
-        costs = [self.costs((plan.first_share,), s, members)[0] for s in range(len(people))]
-        noises = [columns(streams.facts[repeats, :, :len(message.weights)], len(feasible), 1)
-                  for streams in self.streams]
-        measured, noise = sent_by_sites(message, self.averages(message)[repeats], costs, noises,
-                                        people)
+        deviations = [message.noise_of(self.costs((plan.first_share,), s, members)[0], is_pure)
+                      for s, is_pure in enumerate(plan.pure)]
+        noises = [columns((streams.pure_facts if is_pure else streams.facts)[
+            repeats, :, :len(message.weights)], len(feasible), 1)
+            for streams, is_pure in zip(self.streams, plan.pure, strict=True)]
+        measured, noise = sent_by_sites(message, self.averages(message)[repeats], deviations,
+                                        noises, people)
         question = Question(
             message, self._tested_law(plan), public_observations(self.data), sum(people),
             learns_times=plan.learns_times)

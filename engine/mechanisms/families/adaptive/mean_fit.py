@@ -103,14 +103,14 @@ class MeanStreams(Streams):
         gaps, times_gaps = (rng.standard_exponential(each.shape) if pure else
                             np.empty((*each.shape[:-1], 0)) for each in (normals, times))
         normals = np.concatenate([normals, rng.standard_normal((1, *normals.shape[1:]))])
-        far = facts = np.empty(0)
-        if n_facts and pure:
-            facts = rng.laplace(size=(repeats, draws, n_facts)) / math.sqrt(2)
-        elif n_facts:
+        far = facts = pure_facts = np.empty(0)
+        if n_facts:
             far, facts = (rng.standard_normal((repeats, draws, n)) for n in (2, n_facts))
+        if n_facts and pure:
+            pure_facts = rng.laplace(size=facts.shape) / math.sqrt(2)
         return cls(normals[..., None, :], gaps[..., None, :],
                    symmetric(square)[..., None, :, None, :], times, times_gaps, far=far,
-                   facts=facts)
+                   facts=facts, pure_facts=pure_facts)
 
 
 class MeanFit(AdaptiveFit[Evidence]):
