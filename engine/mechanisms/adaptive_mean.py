@@ -47,7 +47,11 @@ from engine.mechanisms.families.adaptive.mean_fit import (
     MeanFit,
     MeanPlan,
 )
-from engine.mechanisms.families.adaptive.release import NEAR_A_BOUND, AdaptiveRelease
+from engine.mechanisms.families.adaptive.release import (
+    FEATURES,
+    NEAR_A_BOUND,
+    AdaptiveRelease,
+)
 from engine.mechanisms.families.adaptive.rules import (
     Scale,
     basis_size,
@@ -72,8 +76,6 @@ RELIES_ON_SYMMETRY = (
 HOLDS_WITH_SKEW = (
     "The band does not cover extreme outliers and skew: they do not show in a release, and may "
     "move the mean out of it.")
-FEW_TIMES = ("Everybody was observed at a few common times. Between and beyond them the curve and "
-             "its band rest on the assumption that the mean is smooth.")
 CLUSTERED_TIMES = (
     "The released distribution of observation times has clusters, as common times would make. The "
     "band cannot be relied on: state the common times.")
@@ -93,13 +95,6 @@ SKEWED_PARTS_UNKNOWN = (
     "How each person’s observation times are spread is not stated, nor that people are symmetric "
     "about their mean. If each person was observed in a part of the time range only, the "
     "confidence band may be too narrow.")
-FINER_DETAIL = (
-    "By its released coefficients the curve has features too short for the basis functions that "
-    "are kept. They are smoothed away, and the true curve can lie outside the band there.")
-STEEP_ENDS = (
-    "By its released coefficients the curve rises or falls within a small part of the time range "
-    "at one of its ends. Its value there is extrapolated, and the true curve can lie outside the "
-    "band.")
 AT_A_BOUND = (
     "The released curve runs along a stated bound over a fifth of the time range or more. "
     "Observations beyond a bound are moved to it, so that the true mean can lie outside the band.")
@@ -262,9 +257,6 @@ class AdaptiveMean(AdaptiveRelease[MeanPlan, MeanEvidence]):
         released, sizes = evidence.released, evidence.sizes
         if self._is_tight(facts) and not facts.symmetric:
             yield Caution(CENTRE_NOT_MEAN, released)
-        few = np.array([not are_told_apart(self.functions(plan.size, facts),
-                                           self.law_of_times(facts)) for plan in plans])
-        yield Caution(FEW_TIMES, released & few[:, None, None])
         yield Caution(CLUSTERED_TIMES, evidence.clustered, voids_band=True)
         yield Caution(GAP_IN_TIMES, evidence.with_gap, voids_band=True)
         yield Caution(GAPS_NOT_SEEN, evidence.hides_gaps & released)
@@ -280,15 +272,16 @@ class AdaptiveMean(AdaptiveRelease[MeanPlan, MeanEvidence]):
             yield Caution(UNDETERMINED, released & (wide.mean(axis=-1) > constants.SOMEWHERE))
             finer, steep, narrow = self.narrow_features(
                 facts, plans, fit.band, NORMAL * errors.mean(axis=-1))
-            between_times = few[:, None, None]  # where the release says that it rests on smoothness
-            yield Caution(FINER_DETAIL, released & finer & ~between_times)
-            yield Caution(STEEP_ENDS, released & steep & ~finer & ~between_times)
+            drawn = np.array([are_told_apart(self.functions(plan.size, facts), law)
+                              for plan in plans])[:, None, None]  # not between few common times
+            features = drawn & (finer | steep)
+            yield Caution(FEATURES, released & features)
             empty, ends = self._ends_not_observed(facts, plans, fit.band, sizes)
             yield Caution(END_NOT_OBSERVED, released & empty)
             yield from power.cautions((
                 power.Unshown(power.NARROW_FEATURES,
                               [power.narrow_features(plan.size) for plan in plans],
-                              released & narrow & ~finer & ~steep & ~between_times),
+                              released & narrow & drawn & ~features),
                 power.Unshown(power.EMPTY_ENDS, (EMPTY_END,) * len(plans),
                               released & (ends & ~empty | evidence.hides_short_gaps
                                           & ~evidence.hides_gaps & ~evidence.with_gap)),

@@ -15,7 +15,6 @@ from engine.core.types import Band, Budget, CurveData, Design, Estimate, PublicF
 from engine.mechanisms.adaptive_mean import (
     AT_A_BOUND,
     END_NOT_OBSERVED,
-    FEW_TIMES,
     GAP_IN_TIMES,
     GAPS_NOT_SEEN,
     SKEWED_PARTS,
@@ -393,8 +392,6 @@ def test_uneven_visits_of_a_trial_are_met_by_the_curve_and_the_band():
             assert below <= least + 1e-9 and most <= above + 1e-9
             assert value == pytest.approx(float(estimate.on_grid(
                 estimate.band.centre[0, 0, draw], np.array([visit]))[0]), abs=1e-6)
-        beyond = curve.linear(lambda f: f(0.75))[1]  # nobody was seen between a half and the end
-        assert beyond[1] - beyond[0] > 10 * widths[draw, -1]
 
 
 def test_a_curve_asked_between_few_common_times_comes_with_a_note_and_tells_no_speed():
@@ -620,4 +617,5 @@ def test_common_times_at_both_ends_of_a_period_tell_as_much_as_one():
     data, _ = real_day(design=stated)
     times = np.resize(stated.times, data.times.shape)
     found = release(replace(data, times=times), truncation=5)
-    assert FEW_TIMES in found.warnings and np.isfinite(found.coefficients).all()
+    assert np.isfinite(found.coefficients).all()
+    assert np.ptp(found.values(np.array([0.0, 1.0]))) < 1e-9  # a period ends where it began

@@ -10,7 +10,7 @@ from engine.core.random_streams import generator
 from engine.core.types import Budget, Caution
 from engine.mechanisms import adaptive_coefficients
 from engine.mechanisms.adaptive_coefficients import AdaptiveCoefficients
-from engine.mechanisms.adaptive_mean import FINER_DETAIL, STEEP_ENDS, AdaptiveMean
+from engine.mechanisms.adaptive_mean import FEATURES, AdaptiveMean
 from engine.mechanisms.families.adaptive import power
 from engine.mechanisms.families.adaptive.power import EMPTY_ENDS, LONG_TAILS, NARROW_FEATURES
 from engine.release.uncertainty import band_of
@@ -29,7 +29,7 @@ def released(source, epsilon, repeats, **chosen):
 def told_of_narrow_features(estimate):
     told = np.zeros(estimate.coefficients.shape[:3], dtype=bool)
     for caution in estimate.cautions:
-        told |= caution.applies & (caution.text in (FINER_DETAIL, STEEP_ENDS))
+        told |= caution.applies & (caution.text == FEATURES)
     return told
 
 
@@ -113,6 +113,5 @@ def test_an_effect_that_falls_at_once_is_told_of_or_said_to_be_hidden(n, epsilon
     falling = replace(data, values=data.values + 8 / 3 * np.exp(-data.times / 0.02) * of_effect)
     estimate = AdaptiveCoefficients(basis="cosine").release_many(
         falling, [(budget,)], 1, generator(3, 1, 0))
-    told = sum(caution.applies for caution in estimate.cautions if caution.text in (
-        adaptive_coefficients.FINER_DETAIL, adaptive_coefficients.STEEP_ENDS))
+    told = sum(caution.applies for caution in estimate.cautions if caution.text == adaptive_coefficients.FEATURES)
     assert (told + estimate.lacks_power_for(NARROW_FEATURES) == 1).all()

@@ -28,16 +28,21 @@ from engine.core.types import (
 from engine.mechanisms.base import Mechanism, one_per_server
 from engine.mechanisms.families.adaptive import band_checks, power
 from engine.mechanisms.families.adaptive.constants import LONG_TAILS as LONG_TAILS_FROM
-from engine.mechanisms.families.adaptive.constants import SHARES, SHARES_NO_BAND, most_innovation
+from engine.mechanisms.families.adaptive.constants import (
+    MAX_FUNCTIONS,
+    SHARES,
+    SHARES_NO_BAND,
+    most_innovation,
+)
 from engine.mechanisms.families.adaptive.fits import AdaptiveFit, AdaptivePlan, Evidence
 from engine.mechanisms.families.adaptive.rules import Scale, effective_size
 from engine.numerics import least_squares
 from engine.numerics.bases import Basis
+from engine.numerics.between_times import BetweenTimes, are_few
 from engine.numerics.deviations import are_told_apart
 from engine.numerics.moments import Moments, curve_moments
 from engine.numerics.public_curves import PublicCurve
 from engine.numerics.regression_moments import RegressionMoments
-from engine.numerics.unseen_details import UnseenDetails
 from engine.privacy.feasibility import Feasibility
 
 STEPS_DISAGREE = (
@@ -48,6 +53,8 @@ LONG_TAILS = (
     "Some people differ from the mean by far more than most do, as with rare events, or with "
     "values at both ends of the bounds. The curve may lie too close to where most people are, and "
     "the confidence band may be too narrow.")
+FEATURES = ("The curve has features that are too short for this release to draw. Around them the "
+            "band can miss.")
 NEAR_A_BOUND = (
     "The released curve lies near a stated bound. If most values are at that bound and a few far "
     "from it, as with rare events, the curve lies too close to the bound, and the confidence band "
@@ -163,6 +170,17 @@ class AdaptiveRelease(Mechanism[CurveData, A], Generic[A, E]):
         """
         return facts.design
 
+    def is_between_times(self, facts: PublicFacts) -> bool:
+        """True where common times are too few to tell apart all functions that may be kept."""
+        most = max(MAX_FUNCTIONS, self.truncation or 0)
+        return are_few(self.functions(most, facts), self.law_of_times(facts))
+
+    def drawn(self, basis: Basis, facts: PublicFacts) -> Basis:
+        """The basis in which curves are drawn: between few common times through the values there."""
+        if not self.is_between_times(facts):
+            return basis
+        return BetweenTimes.of(basis, self.law_of_times(facts).times)
+
     def curves(self, data: CurveData, moments: Moments) -> Moments | RegressionMoments:
         """What is kept of the curves beside their moments.
 
@@ -270,7 +288,8 @@ class AdaptiveRelease(Mechanism[CurveData, A], Generic[A, E]):
         shrinks = np.array([plan.shrinks for plan in plans])
         square = scale.half**2
         fit = Fit(
-            basis=basis, functions=names, basis_sizes=tuple(plan.size for plan in plans),
+            basis=self.drawn(basis, facts), functions=names,
+            basis_sizes=tuple(plan.size for plan in plans),
             coefficients=_in_response_units(
                 shrunk(unit.centre, unit.covariance, shrinks), scale, names),
             unprotected=_in_response_units(
@@ -279,8 +298,7 @@ class AdaptiveRelease(Mechanism[CurveData, A], Generic[A, E]):
                 _in_response_units(unit.centre, scale, names), square * unit.covariance, self.band,
                 people=None if unit.people is None else replace(
                     unit.people, stretch=scale.half * unit.people.stretch,
-                    privacy=square * unit.people.privacy),
-                unseen=UnseenDetails.of(basis, self.law_of_times(facts), scale.half)),
+                    privacy=square * unit.people.privacy)),
             parts=ServerParts(unit.parts.weight, square * unit.parts.noise,
                               square * unit.parts.sampling),
             offset=None if scale.is_flat else scale.middle)
@@ -304,7 +322,7 @@ class AdaptiveRelease(Mechanism[CurveData, A], Generic[A, E]):
     def exact_fit(self, data: CurveData) -> Fit:
         """Least squares on all curves with the basis size of an unlimited budget, and its band.
 
-        Where common times do not tell that many functions apart, a smooth curve through the times.
+        Where common times do not tell that many functions apart, a curve through what they tell.
         """
         facts = data.facts
         names, scale = self.names(facts), self.scale(facts)
@@ -318,7 +336,8 @@ class AdaptiveRelease(Mechanism[CurveData, A], Generic[A, E]):
             values = values.reshape(len(values), len(names), basis.size)
             covariance = least_squares.within_functions(
                 covariance.reshape(*values.shape, *values.shape[1:]))
-        return Fit.exact(basis, _in_response_units(values, scale, names), covariance,
+        return Fit.exact(self.drawn(basis, facts), _in_response_units(values, scale, names),
+                         covariance,
                          "pointwise" if self.band == "none" else self.band, functions=names,
                          offset=None if scale.is_flat else scale.middle)
 
