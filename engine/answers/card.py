@@ -17,7 +17,7 @@ import numpy as np
 from engine.answers.groups import GroupComparison
 from engine.answers.released_curve import ReleasedCurve
 from engine.answers.spread import ReleasedSpread
-from engine.core.bands import WIDER_BEFORE
+from engine.core.bands import WIDER_BEFORE, WIDEST
 from engine.core.errors import InputError, brief
 from engine.core.types import Array, Design, PublicFacts, PublicGroup, TimeLaw
 from engine.numerics.public_curves import PublicCurve
@@ -25,7 +25,6 @@ from engine.numerics.public_curves import PublicCurve
 VERSION = 1
 _MAX_WAVES, _MAX_GROUPS, _LONGEST_NAME = 100, 100, 200
 _SHORT_NAME = 80
-_WIDEST = 2.0  # of what makes simultaneous bands wider
 _MAX_TIMES = 10_000
 _MAX_LENGTHS, _MAX_DIGITS = 100, 5  # different numbers of observations, and digits of one
 _PEOPLE = ("person", "people")
@@ -157,8 +156,8 @@ def _few_times(entry: Mapping[str, Any]) -> tuple[float, ...]:
 
 def _factor(value: Any) -> float:
     factor = float(_numbers([value], "band_factor", 1)[0])
-    if not 1 <= factor <= _WIDEST:
-        raise InputError(f"“band_factor” of the card must lie between 1 and {_WIDEST:g}.",
+    if not 1 <= factor <= WIDEST:
+        raise InputError(f"“band_factor” of the card must lie between 1 and {WIDEST:g}.",
                          field="band_factor", hint=_AGAIN)
     return factor
 

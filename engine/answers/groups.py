@@ -177,7 +177,8 @@ class GroupComparison:
         drawn = [matrix_root(curve.covariance) @ normals[k, :curve.size]
                  for k, curve in enumerate(self.curves)]
         return np.asarray(np.max([_standardised(
-            self.difference(g, h), self._fewer(g, h)[1] @ drawn[g] - self._fewer(h, g)[1] @ drawn[h])
+            self.difference(g, h),
+            self._fewer(g, h)[1] @ drawn[g] - self._fewer(h, g)[1] @ drawn[h])
             for g, h in self.pairs], axis=0))
 
     @cached_property

@@ -179,7 +179,8 @@ class ReleasedCurve:
             spread=None if band.people is None else ReleasedSpread.of(
                 band.people.of(*where), size, facts),
             times=estimate.basis.times if isinstance(estimate.basis, BetweenTimes) else (),
-            wider=band.wider, is_pure=any(line.budget.is_private and line.budget.is_pure for line in spends), **other)
+            wider=band.wider,
+            is_pure=any(line.budget.is_private and line.budget.is_pure for line in spends), **other)
 
     def together(self) -> ReleasedCurve:
         """The same curve, of which all answers hold at once with 95 %."""

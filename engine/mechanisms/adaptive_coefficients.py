@@ -190,6 +190,7 @@ class AdaptiveCoefficients(AdaptiveRelease[CoefficientPlan, CoefficientEvidence]
         """
         sizes, facts = public.sizes, public.facts
         _check_times(facts.design)
+        self.check_edition(facts)
         for budget in budgets:
             accounting.exact_mu(budget.epsilon, budget.delta)  # refuses δ = 0
         verdict = self.feasibility(sizes, budgets)

@@ -332,10 +332,11 @@ class AdaptiveMean(AdaptiveRelease[MeanPlan, MeanEvidence]):
         Raises
         ------
         InputError
-            If the split does not fit the releases, or if a Fourier basis is chosen where the
-            design is undeclared.
+            If the split does not fit the releases, if a Fourier basis is chosen where the design
+            is undeclared, or if an earlier edition drew otherwise between few common times.
         """
         sizes, facts = public.sizes, public.facts
+        self.check_edition(facts)
         verdict = self.feasibility(sizes, budgets)
         is_joint = self.is_joint(facts, budgets)
         learns_times = not self.law_of_times(facts).is_known

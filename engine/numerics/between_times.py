@@ -20,9 +20,9 @@ was released. Of three times the spline is the parabola, of two and of one there
 Curves of a period are joined at its ends: their times are repeated in periods before and after.
 
 Everything here is computed from the release and from public facts. Tried on growth at nine ages
-(300 to 3000 children, ε = 1 to 4): a prior for the size of unseen details gave half-widths of 4.7 to
-14 cm, more for more children, and as many functions as times missed the curve in all releases, as
-cosines overshoot between few times. Derived in this project.
+(300 to 3000 children, ε = 1 to 4): a prior for the size of unseen details gave half-widths of 4.7
+to 14 cm, more for more children, and as many functions as times missed the curve in all releases,
+as cosines overshoot between few times. Derived in this project.
 """
 
 from __future__ import annotations
