@@ -31,7 +31,7 @@ from engine.core.enumerations import Enumeration
 from engine.core.errors import InputError, brief
 from engine.core.types import Array, Design, Estimate, PublicFacts
 from engine.numerics.bases import Basis
-from engine.numerics.between_times import OUTWARDS, BetweenTimes
+from engine.numerics.between_times import BetweenTimes
 from engine.numerics.deviations import are_told_apart
 from engine.numerics.end_slopes import CHECKED_FROM, MIN_WAVES, cosine_rows, detail, slope_rows
 from engine.numerics.public_curves import PublicCurve
@@ -300,7 +300,9 @@ class ReleasedCurve:
     @property
     def outwards(self) -> float:
         """The share of the distance between `row_maps` by which limits go on outwards."""
-        return OUTWARDS if self.times else 0.0
+        if not self.times:
+            return 0.0
+        return self._drawn.readings(self.size, np.zeros(1)).outwards
 
     # -- what it says -----------------------------------------------------------------------
 

@@ -251,7 +251,7 @@ class AdaptiveCoefficients(AdaptiveRelease[CoefficientPlan, CoefficientEvidence]
                 "ends the published functions would be wrong. Choose cosine.")
 
     def limit_of_band(self, facts: PublicFacts) -> str:
-        return RELIES_ON_SYMMETRY
+        return f"{RELIES_ON_SYMMETRY} {self.limit_between_times(facts)}".strip()
 
     def declared(self, n_functions: int) -> Array:
         """Second moments E GG' of the regressors, as stated.

@@ -538,9 +538,10 @@ class AdaptiveMean(AdaptiveRelease[MeanPlan, MeanEvidence]):
         return float(half**2 * 4 * width * (radius * scales.sum() / effective)**2 / share)
 
     def limit_of_band(self, facts: PublicFacts) -> str:
-        if not self._is_tight(facts):
-            return HOLDS_WITH_SKEW
-        return RELIES_ON_SYMMETRY if facts.symmetric else ""  # else the release carries a caution
+        of_people = HOLDS_WITH_SKEW
+        if self._is_tight(facts):  # a release of people who are not symmetric carries a caution
+            of_people = RELIES_ON_SYMMETRY if facts.symmetric else ""
+        return " ".join(filter(None, (of_people, self.limit_between_times(facts))))
 
     def as_one_centre(self, n_people: int, budget: Budget, facts: PublicFacts) -> Budget | None:
         if budget.is_pure or not self.law_of_times(facts).is_known:

@@ -15,7 +15,11 @@ Straight lines and splines differ by about the curvature times an eighth of the 
 curve itself measures what the times leave open, and where it bends little the four agree. Limits
 are the outer ones of all four, and go outwards by a quarter of the distance between them
 (`engine.core.bands`). At the times all four agree, and what everybody was asked is as certain as it
-was released. Of three times the spline is the parabola, of two and of one there is one line.
+was released. Of three times the spline is the parabola, of two and of one there is one line. While
+few functions are kept, which the times do tell apart, the first spline alone is drawn.
+
+A feature shorter than the gap that it lies in leaves no trace, and the band misses it: that is said
+beside every such band.
 
 Curves of a period are joined at its ends: their times are repeated in periods before and after.
 
@@ -36,11 +40,11 @@ from scipy.interpolate import CubicSpline
 from engine.core.arrays import Array
 from engine.core.bands import Readings
 from engine.core.grids import quadrature, read_only
-from engine.core.types import Design, TimeLaw, Truth
+from engine.core.types import Design, Truth
 from engine.numerics.bases import Basis
 from engine.numerics.deviations import are_told_apart
 
-OUTWARDS = 0.25  # of the distance between the maps
+_OUTWARDS = 0.25  # of the distance between the maps
 _SPLINE_FROM = 4  # times; three have a parabola, two a line
 _PERIODS = range(-4, 5)  # whose ends are too far to matter within the middle one
 _SAME = 1e-9  # of the time range: times a period apart
@@ -149,18 +153,25 @@ class BetweenTimes(Basis):
         return np.asarray(((difference @ self.gram) * difference).sum(axis=-1))
 
     def readings(self, size: int, places: Array) -> Readings:
-        """All four maps, of plain functions and, where times tell them apart, with slopes at ends.
+        """All ways to draw the curve; of functions that the times tell apart with end slopes.
 
-        The factor of a simultaneous band is found at the times: one for all maps.
+        Those leave no more open between the times, but they may smooth a slope away at the ends.
+        The factor of a simultaneous band is found at the times: one for all ways of one reading.
         """
-        at_times = [self.at_times[:, :size]]
-        tails = self.kept.end_tails(size, np.array(self.times))
-        if tails is not None and are_told_apart(
-                self.kept.first(size), Design(law=TimeLaw.COMMON, times=self.times)):
-            at_times.append(at_times[0] + tails[:, :size])
-        maps = interpolants(self.times, places, self.is_periodic)
-        return Readings(tuple(rows @ values for values in at_times for rows in maps),
-                        tuple(values for values in at_times for _ in maps), OUTWARDS)
+        kept, at = self.kept.first(size), np.array(self.times)
+        values, tails = self.at_times[:, :size], kept.end_tails(size, at)
+        ways = interpolants(self.times, places, self.is_periodic)
+        if not are_told_apart(kept, Design.common(self.times)):
+            return Readings(tuple(way @ values for way in ways), (values,) * len(ways), _OUTWARDS)
+        if self._reaches_the_ends:
+            ways = ways[:1]
+        read = (values,) if tails is None else (values, values + tails)
+        return Readings(tuple(way @ each for each in read for way in ways),
+                        tuple(each for each in read for _ in ways))
+
+    @property
+    def _reaches_the_ends(self) -> bool:
+        return self.is_periodic or (self.times[0] <= 0 and self.times[-1] >= 1)
 
 
 @lru_cache(maxsize=64)

@@ -58,6 +58,8 @@ LONG_TAILS = (
     "the confidence band may be too narrow.")
 FEATURES = ("The curve has features that are too short for this release to draw. Around them the "
             "band can miss.")
+GAPS = ("Between the common times the band is for curves without features that are shorter than "
+        "the gaps.")
 NEAR_A_BOUND = (
     "The released curve lies near a stated bound. If most values are at that bound and a few far "
     "from it, as with rare events, the curve lies too close to the bound, and the confidence band "
@@ -189,6 +191,10 @@ class AdaptiveRelease(Mechanism[CurveData, A], Generic[A, E]):
         if not self.is_between_times(facts):
             return basis
         return BetweenTimes.of(basis, self.law_of_times(facts).times)
+
+    def limit_between_times(self, facts: PublicFacts) -> str:
+        """What a band cannot hold between few common times; empty where times are not few."""
+        return GAPS if self.is_between_times(facts) else ""
 
     def curves(self, data: CurveData, moments: Moments) -> Moments | RegressionMoments:
         """What is kept of the curves beside their moments.
