@@ -186,10 +186,11 @@ def _answers() -> Schema:
         "reading_sd": _MAYBE}, ...)
     groups = _object({"set": _TEXT, "name": _TEXT, "membership": {"const": "public"},
                       "disjoint_from": {"type": "array", "items": _TEXT}}, ...)
-    unseen = _object({"times": numbers, "scale": _NUMBER}, ...)
+    unseen = _object({"times": numbers, "scale": _NUMBER}, ...)  # up to version 0.6
     # later editions added these, which cards of earlier ones lack
     return _object({**parts, "spread": _or_null(spread), "unseen": _or_null(unseen),
-                    "groups": _or_null(groups)}, [*parts])
+                    "few_times": numbers, "band_factor": _NUMBER, "groups": _or_null(groups)},
+                   [*parts])
 
 
 # -- a deployment record --------------------------------------------------------------------------

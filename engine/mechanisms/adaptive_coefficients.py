@@ -154,8 +154,7 @@ class AdaptiveCoefficients(AdaptiveRelease[CoefficientPlan, CoefficientEvidence]
             finer, steep = self.narrow_features(facts, plans, fit.band,
                                                 NORMAL * errors.mean(axis=-1))
             asked = released & ~few[:, None, None]
-            yield Caution(FINER_DETAIL, asked & finer)
-            yield Caution(STEEP_ENDS, asked & steep & ~finer)
+            yield Caution(FEATURES, asked & (finer | steep))
         if not design.is_known:
             yield Caution(TIMES_UNKNOWN, released)
         elif design.density:
@@ -181,6 +180,7 @@ class AdaptiveCoefficients(AdaptiveRelease[CoefficientPlan, CoefficientEvidence]
         """
         sizes, facts = public.sizes, public.facts
         _check_times(facts.design)
+        self.check_edition(facts)
         for budget in budgets:
             accounting.exact_mu(budget.epsilon, budget.delta)  # refuses δ = 0
         verdict = self.feasibility(sizes, budgets)
@@ -241,7 +241,7 @@ class AdaptiveCoefficients(AdaptiveRelease[CoefficientPlan, CoefficientEvidence]
                 "ends the published functions would be wrong. Choose cosine.")
 
     def limit_of_band(self, facts: PublicFacts) -> str:
-        return RELIES_ON_SYMMETRY
+        return f"{RELIES_ON_SYMMETRY} {self.limit_between_times(facts)}".strip()
 
     def declared(self, n_functions: int) -> Array:
         """Second moments E GG' of the regressors, as stated.
@@ -284,13 +284,8 @@ class AdaptiveCoefficients(AdaptiveRelease[CoefficientPlan, CoefficientEvidence]
 RELIES_ON_SYMMETRY = (
     "The bands rely on people being spread evenly about the curve of their covariates. Outliers, "
     "groups and skew do not show in a release; with them a band can miss.")
-FINER_DETAIL = (
-    "By its released coefficients one of the functions has features too short for the basis "
-    "functions that are kept. They are smoothed away, and the truth can lie outside its band "
-    "there.")
-STEEP_ENDS = (
-    "By its released coefficients one of the functions rises or falls within a small part of the "
-    "time range at one of its ends, where the truth can lie outside its band.")
+FEATURES = ("One of the functions has features that are too short for this release to draw. Around "
+            "them its band can miss.")
 TOO_FEW_IN_THE_MIDDLE = (
     "The average curve is that of a person in the middle of all ranges, and too few people have "
     "covariates near there at this budget. It may be farther off than its confidence band says.")

@@ -51,7 +51,7 @@ from engine.mechanisms.families.adaptive.mean_fit import (
     MeanFit,
     MeanPlan,
 )
-from engine.mechanisms.families.adaptive.release import AdaptiveRelease
+from engine.mechanisms.families.adaptive.release import FEATURES, AdaptiveRelease
 from engine.mechanisms.families.adaptive.rules import (
     Scale,
     basis_size,
@@ -71,15 +71,6 @@ CENTRE_NOT_MEAN = (
 RELIES_ON_SYMMETRY = (
     "The band relies on people being spread evenly about their mean, as stated. Outliers, groups "
     "and skew, which no release shows, can make it miss.")
-FEW_TIMES = ("Everybody was observed at a few common times. Between and beyond them the curve and "
-             "its band rest on the assumption that the mean is smooth.")
-FINER_DETAIL = (
-    "By its released coefficients the curve has features too short for the basis functions that "
-    "are kept. They are smoothed away, and the true curve can lie outside the band there.")
-STEEP_ENDS = (
-    "By its released coefficients the curve rises or falls within a small part of the time range "
-    "at one of its ends. Its value there is extrapolated, and the true curve can lie outside the "
-    "band.")
 
 
 @mechanisms.register
@@ -220,16 +211,14 @@ class AdaptiveMean(AdaptiveRelease[MeanPlan, Evidence]):
         released = evidence.released
         if self._is_tight(facts) and not facts.symmetric:
             yield Caution(CENTRE_NOT_MEAN, released)
-        few = np.array([not are_told_apart(self.functions(plan.size, facts),
-                                           self.law_of_times(facts)) for plan in plans])
-        yield Caution(FEW_TIMES, released & few[:, None, None])
         if fit.band is not None:
             errors = standard_errors(fit.band.covariance, fit.basis(drawing_grid()))
             finer, steep = self.narrow_features(facts, plans, fit.band,
                                                 NORMAL * errors.mean(axis=-1))
-            between_times = few[:, None, None]  # where the release says that it rests on smoothness
-            yield Caution(FINER_DETAIL, released & finer & ~between_times)
-            yield Caution(STEEP_ENDS, released & steep & ~finer & ~between_times)
+            drawn = np.array([are_told_apart(self.functions(plan.size, facts),
+                                             self.law_of_times(facts))
+                              for plan in plans])[:, None, None]  # not between few common times
+            yield Caution(FEATURES, released & drawn & (finer | steep))
 
     # -- fixed before any reading is looked at ---------------------------------------------
 
@@ -239,9 +228,11 @@ class AdaptiveMean(AdaptiveRelease[MeanPlan, Evidence]):
         Raises
         ------
         InputError
-            If the split does not fit the releases.
+            If the split does not fit the releases, or if an earlier edition drew otherwise between
+            few common times.
         """
         sizes, facts = public.sizes, public.facts
+        self.check_edition(facts)
         verdict = self.feasibility(sizes, budgets)
         is_joint = self.is_joint(facts, budgets)
         effective, pure = verdict.effective_size, _any_pure(budgets)
@@ -470,7 +461,7 @@ class AdaptiveMean(AdaptiveRelease[MeanPlan, Evidence]):
         relies_on = [TIMES_AND_LEVELS]
         if self._is_tight(facts) and facts.symmetric:  # if only tight, the release says so
             relies_on.append(RELIES_ON_SYMMETRY)
-        return " ".join(relies_on)
+        return " ".join(filter(None, (*relies_on, self.limit_between_times(facts))))
 
     def as_one_centre(self, n_people: int, budget: Budget, facts: PublicFacts) -> Budget | None:
         if budget.is_pure or not self.law_of_times(facts).is_known:
