@@ -61,7 +61,7 @@ from engine.mechanisms.families.adaptive.rules import (
 )
 from engine.mechanisms.families.local_privacy import centre_budget
 from engine.numerics.bases import Basis, with_whole_pairs
-from engine.numerics.deviations import are_told_apart
+from engine.numerics.deviations import are_told_apart, largest_norm
 from engine.numerics.public_curves import PublicCurve, stated_numbers
 from engine.privacy.feasibility import Feasibility
 
@@ -156,6 +156,11 @@ class AdaptiveMean(AdaptiveRelease[MeanPlan, Evidence]):
         None, "Share of the budget for checks",
         "Of the first message, about the stated facts. Default: 2 to 10 %, less for large studies.",
         low=0.001, high=0.2)
+    last_step: str | None = param(
+        None, "Last step",
+        "Near: about the centre found so far, as in versions before 0.7. Default: about the middle "
+        "of the bounds, where nobody is clipped and that has less noise; and from N = 500 on with "
+        "more of the budget.", choices=("near",), earlier="near")
     prior: str | None = param(
         None, "Prior curve",
         "A public curve to start from, as values at equally spaced times. Only the difference "
@@ -257,7 +262,9 @@ class AdaptiveMean(AdaptiveRelease[MeanPlan, Evidence]):
         return MeanPlan(
             size=size, budgets=budgets, shares=shares, verdict=verdict,
             shrinks=self._shrinks(is_large, size, facts), is_joint=is_joint,
-            times_share=times_share, constants=replace(clips, by_people=self.weights == "people"),
+            times_share=times_share,
+            constants=replace(clips, by_people=self.weights == "people",
+                              ball=self._ball(size, sizes, facts)),
             spends=ledger(sizes, budgets, verdict, releases), first=first, first_share=first_share,
             far_share=far_share)
 
@@ -339,6 +346,13 @@ class AdaptiveMean(AdaptiveRelease[MeanPlan, Evidence]):
             return replace(start, final_width=constants.MODERATE.at(effective), **FOR_SKEW)
         return replace(SEPARATELY, final_width=constants.WIDE.at(effective), **FOR_SKEW)
 
+    def _ball(self, size: int, sizes: Sizes, facts: PublicFacts) -> float:
+        """Radius of a last step about the middle of the bounds that clips nobody; else infinite."""
+        if self.last_step is not None:
+            return math.inf
+        return largest_norm(self.functions(size, facts), self.law_of_times(facts),
+                            sizes.fewest_per_curve)
+
     def _width_of_clipping(self, sizes: Sizes, facts: PublicFacts) -> str:
         """How far from the centre curves are clipped: "tight", "moderate" or "wide".
 
@@ -407,6 +421,8 @@ class AdaptiveMean(AdaptiveRelease[MeanPlan, Evidence]):
         """
         if self.split is not None:
             return self._stated_shares(is_joint, pure)
+        if is_joint and self.last_step is None and effective >= constants.MANY:
+            return constants.JOINT_SHARES_MANY
         if is_joint:
             return constants.joint_shares(effective)
         return constants.SHARES_PURE if pure else self._usual_shares

@@ -23,6 +23,7 @@ SHARES = (0.15, 0.05, 0.10, 0.05, 0.60, 0.05)  # of μ², one by one, with a ban
 SHARES_NO_BAND = (0.15, 0.05, 0.10, 0.05, 0.65)
 SHARES_PURE = (0.20, 0.08, 0.14, 0.08, 0.50)  # of ε, where δ = 0
 _JOINT_SHARES_FEW, _JOINT_SHARES = (0.15, 0.10, 0.12, 0.63), (0.12, 0.07, 0.11, 0.70)
+JOINT_SHARES_MANY, MANY = (0.05, 0.04, 0.06, 0.85), 500.0  # of a mean, from this N on
 _FEW = 100.0  # N below which more is spent on looking; its split everywhere costs 3 % at most
 
 
@@ -83,6 +84,9 @@ class Constants:
         Of an early centre, in units of the spread that was released there.
     by_people : bool
         Whether sites count by their people, and not by the precision of what they send.
+    ball : float
+        Radius of a ball about the middle of the bounds that no curve lies outside of; infinite
+        where none is known.
     """
 
     first_radius: float = 0.5
@@ -101,6 +105,7 @@ class Constants:
     tail_allowance: float = 1.0
     bias_allowance: float = 0.0
     by_people: bool = False
+    ball: float = math.inf
 
 
 SEPARATELY = Constants()
