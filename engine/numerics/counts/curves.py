@@ -130,7 +130,8 @@ def _survival_curve(table: CountTable, life: LifeTable, group: int,
     at_risk, width = _at_risk(table, life)
     return CountedCurve(
         table.cells.edges, life.survival, low, high, each_low, each_high, limits.drawn, enough,
-        True, _noise_share(table, jacobian), at_risk, width, quantile(table.cells.edges, limits),
+        True, _noise_share(table, jacobian), at_risk, width, quantile(
+            table.cells.edges, limits, step=table.cells.time_step),
         restricted_mean(table.cells.edges, limits), limits)
 
 
