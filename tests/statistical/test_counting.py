@@ -148,6 +148,20 @@ def test_a_stated_step_of_times_makes_limits_of_a_median_narrower():
     assert np.mean(stated.high - stated.low) < 0.5 * np.mean(unstated.high - unstated.low)
 
 
+@pytest.mark.parametrize(("ratio", "side"), [(2.0, 0), (0.5, 1)])
+def test_a_survival_curve_tells_what_it_would_be_if_censored_people_had_another_hazard(ratio, side):
+    """Nothing in the counts shows it, and the band misses; the value that is said beside it is the true one."""
+    rng, repeats, n = np.random.default_rng(1), 100, 2000
+    event, censored = rng.exponential(2.5, (repeats, n)), rng.exponential(4.0, (repeats, n))
+    after = np.where(event <= censored, event, censored + (event - censored) / ratio)
+    data = replace(EventTimes(n_curves=n).draw(repeats, generator(1, 0, 0)), time=np.minimum(event, censored),
+                   status=(event <= censored).astype(np.int64))
+    curve = survival_curves(NoisyCounts().release_many(data, [(Budget(1.0),)], 1, generator(1, 1, 0)).released[0])[0]
+    true = (after[..., None] > np.array(curve.edges[1:])).mean(axis=(0, 1))
+    assert np.abs(curve.dependent[side].mean(axis=(0, 1)) - true).max() < 0.01
+    assert np.abs(curve.values.mean(axis=(0, 1)) - true).max() > 0.05
+
+
 def rejected(ratio, each, epsilon, is_public, repeats, seed=105):
     source = EventTimes(n_curves=2 * each, comparison="hazard ratio", ratio=ratio, sizes_public=is_public)
     data = source.draw(repeats, generator(seed, 0, 0))
