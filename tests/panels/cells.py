@@ -21,6 +21,7 @@ from engine.sources.twins import twin_of
 
 SEED = 1
 SIZES = ((300, 1.0), (1000, 1.0), (3000, 3.0))  # people and ε of ordinary settings
+MEAN = AdaptiveMean()
 _READINGS = 1_500_000  # worked on at once
 
 
@@ -33,7 +34,7 @@ class Cell:
     epsilon: float
     is_held_back: bool = False  # was not looked at when limits were chosen
     told_by: str = ""  # the check whose limit a failure lies above; empty below all limits, or where nothing fails
-    mechanism: Mechanism[Any, Any] = AdaptiveMean()
+    mechanism: Mechanism[Any, Any] = MEAN
 
     def data(self, first: int, repeats: int, seed: int = SEED) -> Data:
         return self.draw(repeats, generator(seed, DATA_STREAM, first))

@@ -19,6 +19,7 @@ Mean = Callable[[Array], Array]
 Levels = Callable[[tuple[int, ...], np.random.Generator], Array]  # a shape and a generator to how high people are
 
 LAW, BOUNDS, FAR, OBSERVED, FEATURES = "law of times", "bounds", "people far away", "availability", "features"
+EVEN = Design()
 SIX_TIMES = (0.0, 1 / 11, 2 / 11, 4 / 11, 8 / 11, 1.0)
 
 
@@ -75,7 +76,7 @@ def lognormal(sd: float) -> Levels:
 
 def people(n: int, repeats: int, rng: np.random.Generator, *, times: Times = evenly, mean: Mean = wave,
            levels: Levels = normal, m: int = 5, low: float = -70.0, high: float = 90.0,
-           design: Design = Design(), shift: float = 0.0, rule: str = "gauss") -> CurveData:
+           design: Design = EVEN, shift: float = 0.0, rule: str = "gauss") -> CurveData:
     """Curves with a level of their own and errors of standard deviation 1, stated to be as `design` says.
 
     `shift` is by how much the levels move the mean.

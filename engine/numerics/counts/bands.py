@@ -281,7 +281,7 @@ def _first(curve: Array, drawn: Flags, level: float) -> tuple[Indices, Flags]:
 
 def _limit(edges: tuple[float, ...], curve: Array, drawn: Flags, level: float, before: bool,
            step: float) -> Array:
-    """Where a limit is at or below a level: off the cubic where it falls slowly, else at an edge."""
+    """Where a limit is at or below a level: off the cubic where it falls slowly, else an edge."""
     at_edge = _edge(edges, curve, drawn, level, before)
     if not step or len(edges) <= _FINE_INTERVALS:
         return at_edge
