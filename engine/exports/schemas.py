@@ -135,7 +135,9 @@ def _guarantee() -> Schema:
         "release": _open({name: _TEXT for name in ("name", "at", "id", "of", "what", "credit")},
                          ["name", "at", "id", "of", "what"]),
         "accuracy": _open({"verdict": {"enum": [*_VERDICTS, None]}, "headline": _TEXT,
-                           "explained": texts, "warnings": texts}, ["warnings"]),
+                           "explained": texts, "warnings": texts, "checks": {
+                               "type": "array", "items": _object({name: _TEXT for name in (
+                                   "fact", "measured", "would_have_shown")}, ...)}}, ["warnings"]),
         "unit": {"enum": [*_PROTECTED]}, "unit_of_protection": _TEXT,
         "neighbours": {"enum": [f"replace-one-{unit}/fixed-membership" for unit in _PROTECTED]},
         "mu": _MAYBE, "power": _object({rate: chance for rate in ("0.1", "0.05", "0.01")}, ...),

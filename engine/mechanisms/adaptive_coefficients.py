@@ -28,8 +28,7 @@ from engine.core.types import (
 )
 from engine.mechanisms import mechanisms
 from engine.mechanisms.base import Trial
-from engine.mechanisms.families.adaptive import constants, power
-from engine.mechanisms.families.adaptive.band_checks import lie_near_a_bound
+from engine.mechanisms.families.adaptive import constants
 from engine.mechanisms.families.adaptive.coefficient_fit import (
     CoefficientEvidence,
     CoefficientFit,
@@ -38,7 +37,7 @@ from engine.mechanisms.families.adaptive.coefficient_fit import (
 from engine.mechanisms.families.adaptive.covariate_moments import MAX_DOUBT
 from engine.mechanisms.families.adaptive.covariate_moments import steps as covariate_steps
 from engine.mechanisms.families.adaptive.location import release_steps
-from engine.mechanisms.families.adaptive.release import NEAR_A_BOUND, AdaptiveRelease
+from engine.mechanisms.families.adaptive.release import AdaptiveRelease
 from engine.mechanisms.families.adaptive.rules import basis_size, ledger
 from engine.numerics.bases import Basis, with_whole_pairs
 from engine.numerics.moments import Moments
@@ -151,21 +150,12 @@ class AdaptiveCoefficients(AdaptiveRelease[CoefficientPlan, CoefficientEvidence]
                 yield Caution(_too_few(name) if k else TOO_FEW_IN_THE_MIDDLE, doubted[..., k])
         few = np.array([0 < len(design.times) < _DENSE * plan.size for plan in plans])
         if fit.band is not None:
-            rows = fit.basis(drawing_grid())
-            errors = standard_errors(fit.band.covariance, rows)
-            near = released & lie_near_a_bound(
-                fit.band.centre[..., 0, :] @ rows.T - facts.value_middle, errors[..., 0, :],
-                evidence.sizes.n_curves, facts.value_half_width)
-            if near.any():
-                yield Caution(NEAR_A_BOUND, near)
-            finer, steep, hidden = self.narrow_features(
-                facts, plans, fit.band, NORMAL * errors.mean(axis=-1))
+            errors = standard_errors(fit.band.covariance, fit.basis(drawing_grid()))
+            finer, steep = self.narrow_features(facts, plans, fit.band,
+                                                NORMAL * errors.mean(axis=-1))
             asked = released & ~few[:, None, None]
             yield Caution(FINER_DETAIL, asked & finer)
             yield Caution(STEEP_ENDS, asked & steep & ~finer)
-            yield from power.cautions((power.Unshown(
-                power.NARROW_FEATURES, [power.narrow_features(plan.size) for plan in plans],
-                asked & hidden & ~finer & ~steep),))
         if not design.is_known:
             yield Caution(TIMES_UNKNOWN, released)
         elif design.density:

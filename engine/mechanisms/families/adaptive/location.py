@@ -61,8 +61,10 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import ndtri
 
+from engine.core.arrays import Indices
 from engine.core.bands import SecondMoments
 from engine.core.types import Array, Step
+from engine.mechanisms.families.adaptive import checked_facts
 from engine.mechanisms.families.adaptive.constants import OFF, SEPARATELY, SITES_DIFFER, Constants
 from engine.mechanisms.families.adaptive.filters import Combined, Filter, Independent, Joint
 from engine.numerics.clipping import clipped_averages
@@ -163,10 +165,21 @@ class SiteDeviations:
     mixing: Mixing | None = None
     steps: tuple[Step, ...] = SEPARATE
     stage: str = ""
+    far_unit: Array | None = None  # (columns,), 1/(n μ √s₂); None where far people are not counted
+    far_noise: Array | None = None  # (repeats, columns, 2), of unit variance
 
     @property
     def n_curves(self) -> int:
         return self.deviations.n_curves
+
+    def among_columns(self, columns: Indices) -> SiteDeviations:
+        """The same curves for some of the columns."""
+        return replace(
+            self, unit=self.unit[:, columns], noise=self.noise[:, :, columns],
+            symmetric=None if self.symmetric is None else self.symmetric[:, columns],
+            mixing=None if self.mixing is None else self.mixing.of(slice(None), columns),
+            far_unit=None if self.far_unit is None else self.far_unit[columns],
+            far_noise=None if self.far_noise is None else self.far_noise[:, columns])
 
     def noise_of(self, step: Step) -> Array:
         """Standard noise of a release.
@@ -247,6 +260,15 @@ class State:
     innovation: Array
 
 
+@dataclass(frozen=True, eq=False)
+class Far:
+    """How many people are far from the others, as the last message of all sites says."""
+
+    shares: Array  # (repeats, columns, 2), beyond one and beyond two radii
+    noise: Array  # (columns,), its standard deviation in each
+    reach: Array  # (repeats, columns), how far a person at one radius moves the level
+
+
 @dataclass(frozen=True)
 class Located:
     """The final centre and its released covariance.
@@ -267,11 +289,6 @@ class Located:
         known before and its noise give it. Large where the steps do not agree with each other.
     people : SecondMoments or None
         M, averaged over sites by their numbers of people, (repeats, columns, …); in unit scale.
-    excess : (repeats, columns) or None
-        By how much the released second moments are larger than released sizes say, beyond noise: a
-        ratio of variances, about .8 where people are as in the reference law.
-    excess_noise : (repeats, columns) or None
-        The standard error of that ratio by noise.
     sites_differ, hides_sites : (repeats, columns) array of bool
         Whether what sites sent shows that the weights move the centre away from the mean of all
         people, and whether their noise would hide that it does.
@@ -284,10 +301,9 @@ class Located:
     sampling: Array
     innovation: Array
     people: SecondMoments | None = None
-    excess: Array | None = None
-    excess_noise: Array | None = None
     sites_differ: NDArray[np.bool_] | None = None
     hides_sites: NDArray[np.bool_] | None = None
+    far: Far | None = None
 
 
 def locate(sites: Sequence[SiteDeviations], public_scale: Array, law: DeviationLaw,
@@ -335,14 +351,15 @@ def _one_by_one(sites: Sequence[SiteDeviations], state: State, law: DeviationLaw
     state = _with_spread(state, sizes, law, constants, n_functions)
     state = _tightened(_doubted(state, constants), constants.final_width)
 
-    slope = _slope(state, law, constants)
+    last, slope = state, _slope(state, law, constants)
     locations = _sent(sites, state, FINAL_CENTRE, clipped_averages.average)
     state, weights = _move(sites, state, locations, slope, _response(sites, state, law, 3),
                            constants)
     moments = None
     if all(site.symmetric is not None for site in sites):
         moments = _moments(sites, state, constants)
-    return _located(sites, state, slope, locations, weights, moments, constants, law)
+    return replace(_located(sites, state, slope, locations, weights, moments, constants, law),
+                   far=_far(sites, last, slope))
 
 
 def _jointly(sites: Sequence[SiteDeviations], state: State, law: DeviationLaw,
@@ -358,11 +375,12 @@ def _jointly(sites: Sequence[SiteDeviations], state: State, law: DeviationLaw,
         state, _ = _move(sites, state, locations, _slope(state, law, constants),
                          _response(sites, state, law, 2), constants)
         state = _tightened(_doubted(state, constants), width)
-    slope = _slope(state, law, constants)
+    last, slope = state, _slope(state, law, constants)
     locations, moments = _centres_and_moments(sites, state, constants)
     state, weights = _move(sites, state, locations, slope, _response(sites, state, law, 3),
                            constants)
-    return _located(sites, state, slope, locations, weights, moments, constants, law)
+    return replace(_located(sites, state, slope, locations, weights, moments, constants, law),
+                   far=_far(sites, last, slope))
 
 
 # -- what sites send --------------------------------------------------------------------------
@@ -452,6 +470,22 @@ def _moments_radius(state: State, constants: Constants) -> Array:
     return np.asarray(np.minimum(state.radius, largest_radius))
 
 
+def _far(sites: Sequence[SiteDeviations], last: State, slope: Array) -> Far | None:
+    """The shares of people beyond one and two radii of the last location, about its centre."""
+    sent, scales = [], []
+    for site in sites:
+        if site.far_unit is None or site.far_noise is None:
+            return None
+        scales.append(checked_facts.SENSITIVITY * site.far_unit)
+        shares = clipped_averages.share_beyond(
+            site.deviations, last.centre, last.shape, last.radius)
+        scale = scales[-1][:, None]
+        sent.append(transcript.sent(site.index, of_stage(checked_facts.FAR, site.stage),
+                                    shares + scale * site.far_noise, scale))
+    pooled, noise = checked_facts.pooled(sent, scales, [site.n_curves for site in sites])
+    return Far(pooled, noise, last.radius * last.shape[..., 0] / slope[..., 0])
+
+
 # -- what follows from it ----------------------------------------------------------------------
 
 
@@ -460,14 +494,14 @@ def _located(sites: Sequence[SiteDeviations], after: State, slope: Array, locati
              ) -> Located:
     covariance = _covariance(sites, after, slope, weights, moments, constants)
     people = None if moments is None else _people(sites, after, slope, moments, constants, law)
-    excess = (None, None) if moments is None else _excess(sites, after, slope, weights, moments)
     return Located(after.centre, covariance, weights.mean(axis=-1),
-                   *_parts(sites, after, locations, weights), after.innovation, people, *excess,
+                   *_parts(sites, after, locations, weights), after.innovation, people,
                    *_away_from_all(sites, after, slope, locations, weights, covariance))
 
 
 def _away_from_all(sites: Sequence[SiteDeviations], after: State, slope: Array, locations: Sent,
-                   weights: Array, covariance: Array) -> tuple[NDArray[np.bool_], ...]:
+                   weights: Array, covariance: Array
+                   ) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
     """Whether weights move the centre away from the mean of all people: (repeats, columns) twice.
 
     With shares π_s of people a centre of weights ω_s is off by Σ (ω_s − π_s) β_s/J, which is 0
@@ -672,17 +706,6 @@ def _moments_of_average(sites: Sequence[SiteDeviations], weights: Array, sent: S
         moments = moments + share * values
         variance = variance + (share * scale[..., None, None]) ** 2
     return np.asarray(moments), np.asarray(variance)
-
-
-def _excess(sites: Sequence[SiteDeviations], state: State, slope: Array, weights: Array, sent: Sent
-            ) -> tuple[Array, Array]:
-    """Variance by second moments, less two standard errors, over that by sizes; and one error."""
-    moments, variance = _moments_of_average(sites, weights, sent)
-    total = np.trace(moments, axis1=-2, axis2=-1)
-    error = np.sqrt(np.trace(variance, axis1=-2, axis2=-1))
-    by_size = (_sampling(sites, state, weights) * (slope / state.shape) ** 2).sum(axis=-1)
-    by_size = np.maximum(by_size, _NO_ZERO)
-    return np.asarray((total - 2 * error) / by_size), np.asarray(error / by_size)
 
 
 def _shrink_towards(expected: Array, measured: Array, variance: Array) -> Array:

@@ -20,14 +20,14 @@ from engine.core.types import (
     CurveData,
     Design,
     Fit,
+    Late,
     LateCautions,
     PublicFacts,
     ServerParts,
     Sizes,
 )
 from engine.mechanisms.base import Mechanism, one_per_server
-from engine.mechanisms.families.adaptive import band_checks, power
-from engine.mechanisms.families.adaptive.constants import LONG_TAILS as LONG_TAILS_FROM
+from engine.mechanisms.families.adaptive import band_checks, check_words
 from engine.mechanisms.families.adaptive.constants import SHARES, SHARES_NO_BAND, most_innovation
 from engine.mechanisms.families.adaptive.fits import AdaptiveFit, AdaptivePlan, Evidence
 from engine.mechanisms.families.adaptive.rules import Scale, effective_size
@@ -44,14 +44,6 @@ STEPS_DISAGREE = (
     "The steps of this release do not agree with each other: the last one moved the curve by more "
     "than noise explains. Observation times may not be as stated, as where people drop out. The "
     "band cannot be relied on.")
-LONG_TAILS = (
-    "Some people differ from the mean by far more than most do, as with rare events, or with "
-    "values at both ends of the bounds. The curve may lie too close to where most people are, and "
-    "the confidence band may be too narrow.")
-NEAR_A_BOUND = (
-    "The released curve lies near a stated bound. If most values are at that bound and a few far "
-    "from it, as with rare events, the curve lies too close to the bound, and the confidence band "
-    "can miss the true mean.")
 SITES_DIFFER = (
     "By what sites sent, their people differ. Sites count by the precision of what they send and "
     "not by their numbers of people, so that this is not the average of all people, and the "
@@ -207,22 +199,6 @@ class AdaptiveRelease(Mechanism[CurveData, A], Generic[A, E]):
         """
         raise NotImplementedError
 
-    def long_tails_from(self, facts: PublicFacts, fit: Fit) -> Array | float:
-        """From which excess of released second moments over sizes people have long tails.
-
-        Parameters
-        ----------
-        facts : PublicFacts
-            Stated facts.
-        fit : Fit
-            The release without its cautions.
-
-        Returns
-        -------
-        float or (plans, repeats, draws)
-        """
-        return LONG_TAILS_FROM
-
     def narrow_features(self, facts: PublicFacts, plans: Sequence[A], band: Band,
                         half_width: Array) -> tuple[NDArray[np.bool_], ...]:
         """What releases tell of features that their functions are too few for.
@@ -240,11 +216,10 @@ class AdaptiveRelease(Mechanism[CurveData, A], Generic[A, E]):
 
         Returns
         -------
-        finer, steep, hidden : (plans, repeats, draws) array of bool
-            Whether some function has details that are too fine, or an end that is too steep, and
-            whether such features would be told of too rarely.
+        finer, steep : (plans, repeats, draws) array of bool
+            Whether some function has details that are too fine, or an end that is too steep.
         """
-        told = np.zeros((3, *half_width.shape), dtype=bool)
+        told = np.zeros((2, *half_width.shape), dtype=bool)
         for k, plan in enumerate(plans):
             if plan.feasible:
                 part = slice(plan.size)
@@ -252,9 +227,7 @@ class AdaptiveRelease(Mechanism[CurveData, A], Generic[A, E]):
                 covariance = band.covariance[k, ..., part, part]
                 check = (functions, band.centre[k, ..., part], covariance, half_width[k])
                 told[:, k] = (band_checks.have_finer_detail(*check),
-                              band_checks.have_steep_ends(*check),
-                              power.hides_narrow_features(functions, covariance, half_width[k],
-                                                          facts.value_half_width))
+                              band_checks.have_steep_ends(*check))
         return tuple(np.asarray(told.reshape(*told.shape[:4], -1).any(axis=-1)))
 
     # -- releases ---------------------------------------------------------------------------
@@ -284,8 +257,9 @@ class AdaptiveRelease(Mechanism[CurveData, A], Generic[A, E]):
             parts=ServerParts(unit.parts.weight, square * unit.parts.noise,
                               square * unit.parts.sampling),
             offset=None if scale.is_flat else scale.middle)
-        return replace(fit, cautions=LateCautions(
-            partial(self._judged, facts, plans, fit, model.evidence(unit))))
+        evidence = model.evidence(unit)
+        return replace(fit, checks=Late(evidence.heard.checks), cautions=LateCautions(
+            partial(self._judged, facts, plans, fit, evidence)))
 
     def _judged(self, facts: PublicFacts, plans: Sequence[A], fit: Fit, evidence: E
                 ) -> tuple[Caution, ...]:
@@ -295,11 +269,11 @@ class AdaptiveRelease(Mechanism[CurveData, A], Generic[A, E]):
         of_steps = [Caution(text, evidence.released & applies, voids_band=text is STEPS_DISAGREE)
                     for text, applies in (
             (STEPS_DISAGREE, evidence.innovations > largest_innovation[:, None, None]),
-            (LONG_TAILS, evidence.excesses > self.long_tails_from(facts, fit)),
             (SITES_DIFFER, evidence.sites_differ),
             (SITES_MAY_DIFFER, evidence.hides_sites & ~evidence.sites_differ))]
         return tuple(caution for caution in (
-            *of_steps, *self.cautions(facts, plans, fit, evidence)) if caution.applies.any())
+            *check_words.cautions(facts, self.scale(facts), evidence.heard), *of_steps,
+            *self.cautions(facts, plans, fit, evidence)) if caution.applies.any())
 
     def exact_fit(self, data: CurveData) -> Fit:
         """Least squares on all curves with the basis size of an unlimited budget, and its band.
