@@ -113,7 +113,8 @@ def read_curves(data: str | Path | pd.DataFrame, columns: Mapping[str, Any] | No
 def read_survival(data: str | Path | pd.DataFrame, columns: Mapping[str, str] | None = None, *,
                   reading: Reading | Mapping[str, Any] | None = None, follow_up: float,
                   origin: str, events: Sequence[str] = (), groups: Sequence[str] = (),
-                  edges: Sequence[float] = (), group_sizes: Sequence[int] = (), **words: Any
+                  edges: Sequence[float] = (), group_sizes: Sequence[int] = (),
+                  time_step: float | None = None, **words: Any
                   ) -> Source[Any]:
     r"""Times of one's own until an event, with the facts that are stated about them.
 
@@ -138,6 +139,9 @@ def read_survival(data: str | Path | pd.DataFrame, columns: Mapping[str, str] | 
         Those of intervals that are not equally wide.
     group_sizes : sequence of int, optional
         Of both groups, where they are public.
+    time_step : float, optional
+        In which times are recorded, in their unit, such as 1 for whole days. Without it the limits
+        of a median go outward to the edges of intervals.
     words
         Names and units: `time_name`, `time_unit`, `person`, `people`.
 
@@ -165,7 +169,7 @@ def read_survival(data: str | Path | pd.DataFrame, columns: Mapping[str, str] | 
     asked = {"columns": columns, "events": [*events], "groups": [*groups]}
     people = _people(data, reading, Counted.OUTCOMES, asked)
     facts = declare_events(0.0, follow_up, origin, event_columns(people.reading, Counted.OUTCOMES),
-                           edges, group_sizes, **words)
+                           edges, group_sizes, time_step, **words)
     return UploadEvents(events=events_of(people, Counted.OUTCOMES), declared=facts,
                         reading=None if reading is None else people.reading)
 

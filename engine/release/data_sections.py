@@ -32,7 +32,8 @@ FACTS = (*ENDS, *WORDS, "origin", "covariates", "periodic", "design", "observati
           "symmetric", "reading_sd", "two_classes")
 LOOKING = ("columns", "several", "day_first", "since", "from_first", "of_day", "elapsed", "events",
            "groups")  # keys by which a file is proposed to be read, and not published
-_EVENT_FACTS = ("time_low", "time_high", "time_name", "time_unit", "person", "people", "origin")
+_EVENT_WORDS = ("time_name", "time_unit", "person", "people")
+_EVENT_FACTS = ("time_low", "time_high", *_EVENT_WORDS, "origin", "time_step")
 _UNSTATED = PublicFacts()
 
 
@@ -129,7 +130,8 @@ class EventSection(DataSection):
     def of_facts(self, facts: EventFacts, task: Task) -> dict[str, Any]:
         lists = {"group_sizes": facts.group_sizes, "edges": facts.edges}
         return {**{name: list(value) for name, value in lists.items() if value},
-                "facts": {name: getattr(facts, name) for name in _EVENT_FACTS}}
+                "facts": {name: getattr(facts, name) for name in _EVENT_FACTS
+                          if name != "time_step" or facts.time_step}}
 
 
 _CURVES = CurveSection()
@@ -199,13 +201,14 @@ def _record_facts(data: Mapping[str, Any], task: Task, response: str | None) -> 
 def _event_facts(data: Mapping[str, Any], reading: Reading, task: Task) -> EventFacts:
     counted = counted_for(task.key)
     facts = checked_object(data.get("facts", {}), "facts", _EVENT_FACTS)
-    words = {name: str(facts[name]) for name in _EVENT_FACTS[2:-1] if name in facts}
+    words = {name: str(facts[name]) for name in _EVENT_WORDS if name in facts}
     low = number_in(facts, "time_low")
     return declare_events(0.0 if low is None and counted is Counted.OUTCOMES else low,
                           number_in(facts, "time_high"), str(facts.get("origin", "")),
                           event_columns(reading, counted),
                           listed_in(data, "edges", (int, float)),
-                          listed_in(data, "group_sizes", int), **words)
+                          listed_in(data, "group_sizes", int), number_in(facts, "time_step"),
+                          **words)
 
 
 def design_of(facts: Mapping[str, Any], times: Sequence[float]) -> StatedDesign:

@@ -54,7 +54,9 @@ texts are events, in their order, and "other" what all others are:
  "group_sizes": [120, 118],
  "facts": {"time_high": 1095, "time_unit": "days", "origin": "the protocol"}}.
 "group_sizes" are stated where they are public, "edges" where intervals are not equally wide. With
-a "start" both it and "time" are dates, and times are days between them. "time" is the value for a
+a "start" both it and "time" are dates, and times are days between them. "time_step" among the facts
+is in what step times are recorded, such as 1 for whole days; without it the limits of a median go
+outward to the edges of intervals, since times may be heaped. "time" is the value for a
 distribution, and the score for an ROC curve, whose label is the status; both need "time_low".
 """
 
@@ -282,9 +284,10 @@ def stated_in(text: str) -> StatedFacts:
     if "facts" not in data:
         raise InputError("These settings state no bounds.", field="facts",
                          hint="The settings saved with a release of an own file do.")
-    facts = checked_object(data["facts"], "facts", data_sections.FACTS)
+    facts = checked_object(data["facts"], "facts", (*data_sections.FACTS, "time_step"))
     numbers = {name: data_sections.number_in(facts, name)
-               for name in (*data_sections.ENDS, "reading_sd", "observations_per_curve")}
+               for name in (*data_sections.ENDS, "reading_sd", "observations_per_curve",
+                            "time_step")}
     features = data_sections.features_of(data, "features")
     response = _response_in(data, facts) if features else None
     predicted = [StatedCovariate(response, numbers["value_low"], numbers["value_high"],

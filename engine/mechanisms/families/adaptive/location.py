@@ -600,7 +600,7 @@ def _start(site: SiteDeviations, public_scale: Array, constants: Constants, law:
     scale = np.broadcast_to(public_scale, shape)
     size = constants.prior * scale if prior is None else np.broadcast_to(prior, shape)
     prior_filter: Filter = Independent(size**2) if not is_mixed(law) else Joint.start(
-        size**2, (constants.prior_in_band * size) ** 2)
+        size**2, (constants.prior_in_band * size) ** 2, law.doubt)
     return State(np.zeros(shape), prior_filter, np.sqrt(scale),
                  constants.first_radius * np.sqrt(scale.sum(axis=-1)), constants.prior * scale,
                  constants.prior * scale, np.zeros(shape[:-1]), np.zeros(shape[:-1], dtype=bool))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Hashable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 
 import numpy as np
@@ -306,8 +306,11 @@ class MeanFit(AdaptiveFit[Evidence]):
         plan = self.mean_plans[members[0]]
         if columns is not None:
             sites, columns = [site.among_columns(columns) for site in sites], columns[:-1]
-        return Piece(members, repeats, sites, public_scale(plan.size, self.sizes),
-                     self._law(plan.size, design), plan.constants,
+        law = self._law(plan.size, design)
+        if not plan.first_share:  # earlier releases took all visits for late
+            law = replace(law, doubt=None)
+        return Piece(members, repeats, sites, public_scale(plan.size, self.sizes), law,
+                     plan.constants,
                      prior=self._prior(plan.size, design), columns=columns)
 
     def _law(self, size: int, design: Design) -> ReferenceLaw:
