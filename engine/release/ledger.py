@@ -133,16 +133,18 @@ class _People:
 def path_of(name: str | os.PathLike[str] | None = None) -> Path:
     """Find the ledger: as named, by the environment variable, or in the user's data folder.
 
+    The path is absolute, so that no program finds another ledger in another folder.
+
     Raises
     ------
     InputError
-        If it is named by an empty name, or as something else than a regular file.
+        As `entrance.lasting_file`.
     """
-    stated = os.environ.get(VARIABLE) if name is None else name
-    if stated is not None:
-        return _named(stated, "ledger")
-    folder = os.environ.get("XDG_DATA_HOME") or "~/.local/share"
-    return _named(Path(folder) / "privacy-curves" / "ledger.sqlite3", "ledger")
+    if name is not None:
+        return entrance.lasting_file(name, "ledger")
+    if VARIABLE in os.environ:
+        return entrance.lasting_file(os.environ[VARIABLE], "ledger", VARIABLE)
+    return entrance.users_file("XDG_DATA_HOME", "~/.local/share", "ledger.sqlite3", "ledger")
 
 
 def witness_of(path: Path, name: str | os.PathLike[str] | None = None) -> Path:
@@ -153,25 +155,15 @@ def witness_of(path: Path, name: str | os.PathLike[str] | None = None) -> Path:
     InputError
         As `path_of`, and if it is the ledger itself.
     """
-    stated = os.environ.get(WITNESS_VARIABLE) if name is None else name
-    beside = path.with_name(f"{path.name}.witness") if stated is None else stated
-    witness = _named(beside, "witness")
+    if name is None and WITNESS_VARIABLE in os.environ:
+        witness = entrance.lasting_file(os.environ[WITNESS_VARIABLE], "witness", WITNESS_VARIABLE)
+    else:
+        beside = path.with_name(f"{path.name}.witness")
+        witness = entrance.lasting_file(beside if name is None else name, "witness")
     if os.path.realpath(witness) == os.path.realpath(path):
         raise InputError("The witness cannot be the ledger itself.", field="witness",
                          hint="Name another file, best on another disk.")
     return witness
-
-
-def _named(name: str | os.PathLike[str], field: str) -> Path:
-    """A regular file, or the name of one that is not there yet."""
-    if not os.fspath(name):
-        raise InputError(f"The name of the {field} is empty.", field=field,
-                         hint="Name a file, or leave the option or variable out.")
-    try:
-        full = Path(name).expanduser()
-    except RuntimeError:  # a home that nobody knows
-        full = Path(name)
-    return entrance.file_to_keep(full, field)
 
 
 class Ledger:
