@@ -264,6 +264,14 @@ class Ledger:
             total = Books.of(log.entries).total
             return None if total is None else Budget(total[0] / FINE, total[1])
 
+    def check_new(self, name: str, total: Budget | None) -> None:
+        """Refuse a name that is used or a total that is raised, as `charge` would."""
+        check_name(self.entries(), checked_name(name))
+        known = self.total()
+        if total is not None and known is not None and (
+                total.epsilon > known.epsilon or total.delta > known.delta):
+            raise _raised(known)
+
     # -- charging ----------------------------------------------------------------------------
 
     def charge(self, source: Source[Data], charge: Charge, name: str, description: str,

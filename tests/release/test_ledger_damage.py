@@ -495,7 +495,7 @@ def test_verify_and_show_say_in_words_what_is_right_or_wrong(sound, tmp_path, ca
     out = capsys.readouterr().out
     assert "kept beside it as ledger.damaged-" in out and "5 count for everybody" in out
     assert __main__.main(command) == 0
-    assert __main__.main(["ledger", "verify", "--ledger", str(tmp_path / "none")]) == 0
+    assert __main__.main(["ledger", "verify", "--ledger", str(tmp_path / "none")]) == 3
     assert "no ledger yet" in capsys.readouterr().out
     assert not (tmp_path / "none").exists()
 
