@@ -19,8 +19,8 @@ a guessed id or curve is in it. Two of 10⁶ and 10⁶ people share a hash by ch
 from __future__ import annotations
 
 import hashlib
-from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections import Counter, deque
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -29,23 +29,48 @@ from numpy.typing import NDArray
 from engine.core.identity import Traces
 
 TELLING_BITS = 48.0
+_BATCH = 1 << 12  # texts that are hashed at once
 _WIDEST = 12  # digits of an id with zeros before it
 _NONE = np.uint64(0)
 Hashes = NDArray[np.uint64]
 Integers = NDArray[np.int64]
 
 
-def hashes_of(kind: str, texts: Iterable[bytes], key: bytes) -> Hashes:
+def hashes_of(kind: str, texts: Sequence[bytes], key: bytes) -> Hashes:
     """Hash texts under a key; an empty text has no hash, which is 0."""
-    begun = hashlib.blake2b(key=key, digest_size=8, person=kind.encode()).copy
+    begun = hashlib.blake2b(key=key, digest_size=8, person=kind.encode())
+    digests, is_there = [], _lengths(texts) > 0
+    for part in _batches(texts if is_there.all() else [text for text in texts if text]):
+        states = [begun.copy() for _ in part]
+        deque(map(hashlib.blake2b.update, states, part), 0)
+        digests.append(b"".join(map(hashlib.blake2b.digest, states)))
+    hashes = np.zeros(len(texts), np.uint64)
+    hashes[is_there] = np.frombuffer(b"".join(digests), dtype=">u8")
+    return hashes
 
-    def hashed(text: bytes) -> bytes:
-        state = begun()
-        state.update(text)
-        return state.digest()
 
-    content = b"".join([hashed(text) if text else bytes(8) for text in texts])
-    return np.frombuffer(content, dtype=">u8").astype(np.uint64)
+def _batches(texts: Sequence[bytes]) -> Iterator[Sequence[bytes]]:
+    return (texts[first:first + _BATCH] for first in range(0, len(texts), _BATCH))
+
+
+def _lengths(texts: Sequence[bytes]) -> NDArray[np.uint32]:
+    return np.fromiter(map(len, texts), "<u4", len(texts))
+
+
+def file_digest(traces: Traces, key: bytes) -> str:
+    """Hash all that people of a data set are known by at once, in the order of the data.
+
+    Equal digests are equal `Records`, so that a file that was charged before is known without a
+    hash for each of its people. The same people in another order are known by `Records.digest`.
+    """
+    state = hashlib.blake2b(repr((traces.kind, traces.ids_from, traces.n)).encode(), key=key,
+                            digest_size=32, person=b"data set")
+    for texts in (traces.ids, traces.content, traces.records):
+        state.update(len(texts).to_bytes(8, "little") + _lengths(texts).tobytes())
+        for part in _batches(texts):
+            state.update(b"".join(part))
+    state.update((traces.bits >= TELLING_BITS).tobytes())
+    return state.hexdigest()
 
 
 def _order(first: Hashes, *more: Hashes) -> Integers:
@@ -74,11 +99,11 @@ class Records:
         contents = np.zeros(traces.n, np.uint64)
         if len(traces.content):
             is_telling = (traces.bits >= TELLING_BITS).tolist()
-            contents = hashes_of(traces.kind, (text if tells else b"" for text, tells in zip(
-                traces.content, is_telling, strict=True)), key)
+            contents = hashes_of(traces.kind, [text if tells else b"" for text, tells in zip(
+                traces.content, is_telling, strict=True)], key)
         if traces.ids:
             of = b"\0" + traces.ids_from.encode() if traces.ids_from else b""
-            return cls(hashes_of("ids", (text + of for text in traces.ids), key), contents,
+            return cls(hashes_of("ids", [text + of for text in traces.ids], key), contents,
                        _padded(traces.ids, key) if is_taken_over else ())
         seen, numbered = Counter[bytes](), []
         for text in traces.records:
@@ -176,6 +201,14 @@ class Known:
     new_pairs: Hashes  # (k, 2)
     n_by_content: int  # records of people known by their curve alone
     n_twice: int  # records of people who have several in these data, under different ids
+
+    @classmethod
+    def of_sets(cls, sets: Sequence[PeopleSet], same: Same) -> Known:
+        """Give the people of sets that a ledger has."""
+        ids, contents, persons = (np.concatenate([getattr(each, part) for each in sets])
+                                  for part in ("ids", "contents", "persons"))
+        return cls(Records(ids, contents), persons, np.ones(len(persons), bool), same,
+                   np.zeros((0, 2), np.uint64), 0, 0)
 
     def people_set(self) -> PeopleSet:
         """The set as it is kept."""

@@ -137,11 +137,11 @@ def followed(places, users=None):
     """The chapter from its first command to its last; what was said, by command."""
     users = users or {}
 
-    def all_of(block, code=0, **filled):
+    def all_of(block, **filled):
         said = []
         for who, line in block:
             command = Command(places[who], words_of(line, **filled), users.get(who))
-            assert command.code() == code, command.said()
+            assert command.code() == 0, command.said()
             said.append(command.said())
         return said
     enrolment, books, offers, planning, looks, consents, at_once = steps()
@@ -156,7 +156,7 @@ def followed(places, users=None):
         copy.write_bytes((places["north"] / "plan.json").read_bytes())
         if users:
             os.chown(copy, users[name], users[name])
-    shown = all_of(looks, 2)
+    shown = all_of(looks)
     (words,) = {WORDS.search(text)[1] for text in shown}
     all_of(consents, WORDS=words)
     running = [Command(places[who], words_of(line), users.get(who)) for who, line in at_once]
@@ -271,14 +271,14 @@ def test_with_once_a_site_does_what_it_can_and_ends(parties):
     codes = [Command(folder, [*words[name], "--once"]).code()
              for name in ("north", "south", "north", "south", "centre", "north")]
     # North waits for South’s sign-off; South, which has North’s, draws its first; North both.
-    assert codes == [1, 1, 1, 0, 0, 0]
+    assert codes == [3, 3, 3, 0, 0, 0]
 
 
 @pytest.mark.slow
 def test_a_site_waits_for_the_sign_offs_of_all_and_charges_nothing_before(parties):
     _, folder, words = parties
     alone = Command(folder, [*words["north"], "--once"])
-    assert alone.code() == 1 and "south has not signed off" in alone.said()
+    assert alone.code() == 3 and "south has not signed off" in alone.said()
     assert not (folder / "north.sqlite3").exists() and sent(folder) == {}
 
 
@@ -294,7 +294,7 @@ def test_a_site_that_has_not_signed_off_reads_no_row(parties):
 def test_a_site_that_withdraws_says_from_which_round_on_and_never_draws_again(parties):
     _, folder, words = parties
     for name in ("south", "north"):
-        assert Command(folder, [*words[name], "--once"]).code() == 1
+        assert Command(folder, [*words[name], "--once"]).code() == 3
     back = Command(folder, ["withdraw", "plan.json", *words["north"][2:]])
     assert back.code() == 0 and "from round 2 of 2 on it never draws" in back.said(), back.said()
     stated = json.loads((folder / "through" / "withdrawal-north.json").read_text())
@@ -340,7 +340,7 @@ def test_pipes_carry_the_same_messages_as_a_folder(parties):
     protocol = Protocol(plan)
     assert pipes.wait(0)  # the sign-off of South
     there.say(*pipes.sign_offs())
-    assert Command(folder, [*words["north"], "--once"]).code() == 1
+    assert Command(folder, [*words["north"], "--once"]).code() == 3
     for sign_off in there.sign_offs():
         pipes.say(sign_off)
     for n_round in range(protocol.n_rounds):
@@ -364,7 +364,7 @@ def test_pipes_carry_the_same_messages_as_a_folder(parties):
 
 def test_a_file_that_is_not_whole_waits_and_a_renamed_one_is_refused(parties):
     plan, folder, words = parties
-    assert [Command(folder, [*words[name], "--once"]).code() for name in ("south", "north")] == [1, 1]
+    assert [Command(folder, [*words[name], "--once"]).code() for name in ("south", "north")] == [3, 3]
     (path,) = (folder / "through").glob("0*.json")
     there, content = Folder(folder / "through"), path.read_bytes()
     path.write_bytes(content[:100])
