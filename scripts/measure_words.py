@@ -41,6 +41,20 @@ FACT = re.compile(
     r"|share|ratio|in the order|sorted|increasing",
     re.IGNORECASE,
 )
+SYMBOL = re.compile(r"[α-ωΑ-Ωℓ]|\b[A-Z]\b|\b\w_\w\b|^\w(?=[.,;])")  # of a formula, such as λ, N or b_i
+LETTERS = (
+    "αalpha",
+    "βbeta",
+    "γgamma",
+    "δdelta",
+    "εepsilon",
+    "ηeta",
+    "λlambda",
+    "μmu",
+    "ρrho",
+    "σsigma",
+    "τtau",
+)
 PARAMETERS = re.compile(r"^Parameters\n-+\n(.*?)(?=^\w[^\n]*\n-+\n|\Z)", re.MULTILINE | re.DOTALL)
 # Files whose business is words.
 OF_WORDS = ("test_wording.py", "test_banned_words.py", "test_words.py", "test_find_words.py")
@@ -104,10 +118,16 @@ def restates(entry: Entry, often: Counter[str]) -> bool:
     """True if an entry adds nothing to the name and type in the signature."""
     if SHAPE.search(entry.kind):
         return False
-    is_short = len(entry.text.split()) <= 6 and not FACT.search(entry.text)
+    symbols = set(SYMBOL.findall(re.sub(r"^A ", "", entry.text))) - _spelled(entry.name)
+    is_short = len(entry.text.split()) <= 6 and not FACT.search(entry.text) and not symbols
     is_repeated = bool(entry.text) and often[entry.text] > 2
     adds = words(entry.text) - FILLER - words(f"{entry.name} {entry.kind}")
-    return is_short or is_repeated or not adds
+    return is_short or is_repeated or not (adds or symbols)
+
+
+def _spelled(name: str) -> set[str]:
+    """Greek letters that a name spells out."""
+    return {letter[0] for letter in LETTERS if letter[1:] in name}
 
 
 def measure(*folders: Path) -> Measured:

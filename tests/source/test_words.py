@@ -30,6 +30,11 @@ def test_no_figure_rises_above_its_record(measured):
         (Entry("epsilon", "float", "At most 4."), False),
         (Entry("seed", "int", "Fixes the simulated data and the noise of every release."), False),
         (Entry("budget", "Budget", ""), True),
+        (Entry("n_features", "int", "d."), False),
+        (Entry("levels", "int", "J."), False),
+        (Entry("learning_rate", "float", "η."), False),
+        (Entry("rho", "float", "ρ."), True),
+        (Entry("cls", "type", "A dataclass."), True),
     ],
 )
 def test_an_entry_without_a_fact_beyond_name_and_type_restates(entry, is_restated):
