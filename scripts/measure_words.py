@@ -41,19 +41,10 @@ FACT = re.compile(
     r"|share|ratio|in the order|sorted|increasing",
     re.IGNORECASE,
 )
-SYMBOL = re.compile(r"[α-ωΑ-Ωℓ]|\b[A-Z]\b|\b\w_\w\b|^\w(?=[.,;])")  # of a formula, such as λ, N or b_i
-LETTERS = (
-    "αalpha",
-    "βbeta",
-    "γgamma",
-    "δdelta",
-    "εepsilon",
-    "ηeta",
-    "λlambda",
-    "μmu",
-    "ρrho",
-    "σsigma",
-    "τtau",
+# Of a formula, such as λ, N or b_i.
+SYMBOL = re.compile(r"[α-ωΑ-Ωℓ]|\b[A-Z]\b|\b\w_\w\b|^\w(?=[.,;])")
+LETTERS = dict(
+    alpha="α", beta="β", gamma="γ", delta="δ", epsilon="ε", eta="η", mu="μ", rho="ρ", sigma="σ"
 )
 PARAMETERS = re.compile(r"^Parameters\n-+\n(.*?)(?=^\w[^\n]*\n-+\n|\Z)", re.MULTILINE | re.DOTALL)
 # Files whose business is words.
@@ -127,7 +118,7 @@ def restates(entry: Entry, often: Counter[str]) -> bool:
 
 def _spelled(name: str) -> set[str]:
     """Greek letters that a name spells out."""
-    return {letter[0] for letter in LETTERS if letter[1:] in name}
+    return {letter for spelled, letter in LETTERS.items() if spelled in name}
 
 
 def measure(*folders: Path) -> Measured:
