@@ -13,7 +13,7 @@ import ast
 import difflib
 import re
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import NamedTuple
 
@@ -40,12 +40,11 @@ def written(source: str) -> Iterator[tuple[int, str]]:
     """Yield (line, sentence) of all strings of a module but docstrings."""
     tree = ast.parse(source)
     inside = {id(node.value) for node in ast.walk(tree) if isinstance(node, ast.Expr)}
-    inside |= {
-        id(part)
-        for node in ast.walk(tree)
-        if isinstance(node, ast.JoinedStr)
-        for part in node.values
-    }
+    for node in ast.walk(tree):
+        if isinstance(node, ast.JoinedStr):
+            inside |= {id(part) for part in node.values}
+        elif isinstance(node, ast.FormattedValue) and node.format_spec:
+            inside |= {id(part) for part in ast.walk(node.format_spec)}
     for node in ast.walk(tree):
         if isinstance(node, ast.JoinedStr):
             text = "".join(
@@ -80,25 +79,26 @@ def letters(sentence: str, rendered: str) -> int:
 
 
 def places(root: Path = ROOT) -> Iterator[Place]:
+    """Yield every written sentence of a checkout."""
     for folder in FOLDERS:
         for path in sorted((root / folder).rglob("*.py")):
             for line, sentence in written(path.read_text("utf-8")):
                 yield Place(f"{path.relative_to(root).as_posix()}:{line}", sentence)
 
 
-def find(rendered: str, root: Path = ROOT) -> list[tuple[int, Place]]:
-    """Matching letters and place of each written sentence that fits, best first."""
+def find(rendered: str, known: Iterable[Place]) -> list[tuple[int, Place]]:
+    """Matching letters and place of each known sentence that fits, best first."""
     wanted = [plain(sentence) for sentence in sentences(rendered)]
     hits = [
         (max(letters(place.text, sentence) for sentence in [*wanted, plain(rendered)]), place)
-        for place in places(root)
+        for place in known
     ]
     return sorted((hit for hit in hits if hit[0]), key=lambda hit: -hit[0])
 
 
-def nearest(rendered: str, root: Path = ROOT) -> list[Place]:
-    """The three written sentences that are most alike."""
-    of_text = {plain(place.text.replace(GAP, "…")): place for place in places(root)}
+def nearest(rendered: str, known: Iterable[Place]) -> list[Place]:
+    """The three known sentences that are most alike."""
+    of_text = {plain(place.text.replace(GAP, "…")): place for place in known}
     alike = difflib.get_close_matches(plain(rendered), list(of_text), n=3, cutoff=0.0)
     return [of_text[text] for text in alike]
 
@@ -107,12 +107,13 @@ def main(words: list[str]) -> int:
     if len(words) != 1:
         print((__doc__ or "").partition("\n\n")[0], file=sys.stderr)
         return 2
-    hits = find(words[0])
+    known = list(places())
+    hits = find(words[0], known)
     for count, place in hits[:SHOWN]:
         print(f"{place.where} ({count} of {len(plain(words[0]))} letters)")
     if not hits:
         print("No written sentence fits. The nearest:", file=sys.stderr)
-        for place in nearest(words[0]):
+        for place in nearest(words[0], known):
             print(f"{place.where}  {plain(place.text.replace(GAP, '…'))[:80]}", file=sys.stderr)
     return int(not hits)
 
