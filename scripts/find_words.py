@@ -46,15 +46,13 @@ def written(source: str) -> Iterator[tuple[int, str]]:
         elif isinstance(node, ast.FormattedValue) and node.format_spec:
             inside |= {id(part) for part in ast.walk(node.format_spec)}
     for node in ast.walk(tree):
+        if id(node) in inside:
+            continue
         if isinstance(node, ast.JoinedStr):
             text = "".join(
                 str(part.value) if isinstance(part, ast.Constant) else GAP for part in node.values
             )
-        elif (
-            isinstance(node, ast.Constant)
-            and isinstance(node.value, str)
-            and id(node) not in inside
-        ):
+        elif isinstance(node, ast.Constant) and isinstance(node.value, str):
             text = re.sub(r"\{[^{}]*\}", GAP, node.value)
         else:
             continue
