@@ -21,7 +21,8 @@ from pages.shared.places import PAGES
 ROOT = Path(__file__).parents[2]
 DOCS = sorted((ROOT / "docs").rglob("*.md"))
 GUIDE = [ROOT / "docs" / "guide" / f"{key}.md" for key in handbook.CHAPTERS]
-ALL = [ROOT / "README.md", *DOCS]
+# The history of earlier versions names what is no more.
+ALL = [ROOT / "README.md", *(file for file in DOCS if file.name != "history.md")]
 AROUND = [*ROOT.glob("[A-Z]*.md"), *(ROOT / "paper").glob("*.md"), *(ROOT / "data").glob("*.md"),
                  *(ROOT / ".github").rglob("*.md")]
 LINKED = sorted({*ALL, *AROUND} - {ROOT / "CHANGELOG.md"})
