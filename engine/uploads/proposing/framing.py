@@ -17,15 +17,8 @@ import pyarrow.compute as pc
 
 from engine.core.errors import InputError
 from engine.core.lists import counted, listed, shortened
-from engine.core.units import GLUCOSE
-from engine.uploads.devices.lines import lines_of_export
-from engine.uploads.devices.reading import (
-    Read,
-    archived_files,
-    is_archive_of_exports,
-    read_archive,
-    read_export,
-)
+from engine.uploads.devices.archives import files_of, is_archive_of_tables
+from engine.uploads.devices.lines import Exported, export_in, read_export
 from engine.uploads.limits import (
     LIMITS,
     SAMPLE,
@@ -36,9 +29,9 @@ from engine.uploads.limits import (
     have,
     refused,
 )
-from engine.uploads.lines import Lines, column_names, header_of, line_ends, lines_in_frame
-from engine.uploads.reading_of_files import Frame, Person, Reading
-from engine.uploads.text import checked_text, decoded
+from engine.uploads.lines import column_names, header_of, line_ends, lines_in_frame
+from engine.uploads.reading_of_files import Frame
+from engine.uploads.text import checked_text
 from engine.uploads.workbooks import is_workbook, sheet_cells, sheet_names
 
 BLANKS = " "
@@ -78,14 +71,13 @@ def framed(content: bytes, encoding: str = "", sheet: str = "", limits: Limits =
         If it is empty, too large, of another kind, or no table.
     """
     check_bytes(content, limits)
-    if is_workbook(content) and not is_archive_of_exports(content):
+    if is_workbook(content) and not is_archive_of_tables(content):
         return _of_workbook(content, sheet, limits)
-    encoding = encoding or _encoding(content)
-    export = (read_archive(content, lambda part: decoded(part, encoding), limits)
-              if is_workbook(content) else
-              read_export(decoded(content, encoding), limits))
-    if export is not None:
-        return _of_export(content, export, encoding, limits)
+    encoding = encoding or max(map(_encoding, files_of(content, limits).values()),
+                               key=lambda each: each != "utf-8")
+    if export := export_in(content, encoding, limits):
+        frame = Frame(encoding=encoding, separator="", export=export)
+        return _of_export(read_export(content, frame, limits), frame)
     return _of_text(line_ends(checked_text(content, encoding)), encoding, limits)
 
 
@@ -107,49 +99,35 @@ def _is_text(content: bytes, encoding: str) -> bool:
     return b"\0" not in content
 
 
-def _of_export(content: bytes, read: Read, encoding: str, limits: Limits) -> Framed:
-    """Take the table of an export; the strict reader says if it names people.
-
-    Raises
-    ------
-    InputError
-        If the strict reader takes it neither with ids nor as one person in each file, or lines of
-        it cannot be read.
-    """
-    header, columns, notes, export = read
-    check_cells(len(columns[0]), len(header), limits)
-    frame = Frame(encoding=encoding, separator="", export=export.name)
-    lines, names_people = _lines_of_export(content, frame, limits)
-    if sum(lines.outside.values()):
-        raise refused(f"{counted(sum(lines.outside.values()), 'line')} of this {export.name} "
-                      "export cannot be read, or repeat its header.",
+def _of_export(export: Exported, frame: Frame) -> Framed:
+    """Take the observations of an export as a table of people, times and values."""
+    number = sum(export.outside.values())
+    if number:
+        raise refused(f"{counted(number, 'line')} of this {frame.export} export cannot be read, or "
+                      f"{'repeats' if number == 1 else 'repeat'} its header.",
                       "Export it again, and change nothing in it. Put the exports of several "
                       "people into one .zip file, a file for each.")
-    return Framed(frame, tuple(header), tuple(columns), tuple(notes), names_people,
-                  _unit_of_export(content, limits))
+    whose = export.files if export.ids is None else export.ids
+    columns = (whose, *map(_as_text, export.cells.values()))
+    notes = (f"{frame.export} export, recognised by its header", *export.notes,
+             _on_days(whose, export.days))
+    return Framed(frame, ("id", *export.cells), columns, notes, export.ids is not None, export.unit)
 
 
-def _lines_of_export(content: bytes, frame: Frame, limits: Limits) -> tuple[Lines, bool]:
-    """Return the lines of an export, and whether it has a column of ids."""
-    try:
-        reading = Reading(frame=frame, person=Person(column="id"))
-        return lines_of_export(content, reading, limits), True
-    except InputError:
-        reading = Reading(frame=frame, person=Person(file=True))
-    try:
-        return lines_of_export(content, reading, limits), False
-    except InputError as problem:
-        if not is_workbook(content):
-            raise
-        raise refused(f"Not all files of this archive are exports of {frame.export} with "
-                      "observations.", "Put the exports of each maker into an archive of their "
-                      "own.") from problem
+def _as_text(values: pa.Array) -> pa.Array:
+    return pc.cast(pc.if_else(pc.is_nan(values), None, values), pa.string()).fill_null("")
 
 
-def _unit_of_export(content: bytes, limits: Limits) -> str:
-    """Return the unit of glucose in the header of an export, or of the first one of an archive."""
-    first = archived_files(content, limits)[0][1] if is_workbook(content) else content
-    return next((unit for unit in GLUCOSE if unit.encode() in first[:SAMPLE]), "")
+def _on_days(whose: pa.Array, days: pa.Array) -> str:
+    """Return how many people there are, and how many days each of them has."""
+    pairs = pa.table({"person": whose, "day": days}).group_by(["person", "day"]).aggregate([])
+    each = pc.value_counts(pairs["person"]).field("counts")
+    fewest, most = pc.min(each).as_py(), pc.max(each).as_py()
+    span = counted(most, "day") if fewest == most else f"{fewest:,} to {most:,} days"
+    if len(each) > 1:
+        return f"{len(each):,} people with {span} each: all days of a person are one record"
+    return (f"one person only, with {span}: put the exports of all people into one .zip file, or "
+            "add a column that names them")
 
 
 def _of_workbook(content: bytes, sheet: str, limits: Limits) -> Framed:
