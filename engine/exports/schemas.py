@@ -12,6 +12,7 @@ from typing import Any
 
 from engine.core.errors import InputError, brief
 from engine.core.registry import UNSET, Parameter, Registry
+from engine.core.typed import checked
 from engine.mechanisms import mechanisms
 from engine.sources import sources
 from engine.topics.planning.answer import DIALS
@@ -27,6 +28,7 @@ _PROTECTED = "person", "row", "observation"
 _VERDICTS = "not feasible", "doubtful", "coarse", "usable", "good", "nearly free"
 
 
+@checked
 def schema(name: str) -> Schema:
     """The JSON Schema of a document.
 

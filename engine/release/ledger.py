@@ -75,6 +75,7 @@ from numpy.typing import NDArray
 from engine.core import entrance
 from engine.core.errors import InputError
 from engine.core.identity import Traces
+from engine.core.typed import checked
 from engine.core.types import Budget, Data, PublicFacts
 from engine.language.numbers import small, whole
 from engine.privacy.failure import large_delta
@@ -196,6 +197,7 @@ class Ledger:
     (1.0, {2.0: 61})
     """
 
+    @checked
     def __init__(self, path: str | os.PathLike[str] | None = None,
                  witness: str | os.PathLike[str] | None = None) -> None:
         self.path = path_of(path)
@@ -204,6 +206,7 @@ class Ledger:
 
     # -- what people have lost and have left -------------------------------------------------
 
+    @checked
     def standing(self, curves: Source[Data]) -> dict[float, int]:
         """Count the people of a data set by the ε that they have left.
 

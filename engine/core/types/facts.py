@@ -13,8 +13,10 @@ from engine.core.arrays import Array
 from engine.core.enumerations import Enumeration
 from engine.core.errors import InputError
 from engine.core.names import uncapital
+from engine.core.typed import check_fields, checked_record
 
 
+@checked_record
 @dataclass(frozen=True)
 class Covariate:
     """A number known of every person, with the stated range it is moved into.
@@ -40,6 +42,7 @@ class Covariate:
     unit: str = ""
 
     def __post_init__(self) -> None:
+        check_fields(self)
         _check_range("covariate", self.low, self.high, self.name[:40], self.unit)
 
 
@@ -87,7 +90,7 @@ class Design:
     density: tuple[float, ...] = ()
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "law", TimeLaw.named(self.law, "law"))
+        check_fields(self)
 
     @classmethod
     def common(cls, times: Sequence[float]) -> Design:
@@ -158,6 +161,7 @@ class PublicGroup:
         return self.set == other.set and other.name in self.others and self.name in other.others
 
 
+@checked_record
 @dataclass(frozen=True, kw_only=True)
 class PublicFacts:
     """What is stated about the curves from outside the data: words, units and bounds.
@@ -251,7 +255,7 @@ class PublicFacts:
     is_proposed: bool = False
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "kind", DataKind.named(self.kind, "kind"))
+        check_fields(self)
         _check_range("time", self.time_low, self.time_high, self.time_name, self.time_unit)
         _check_range("value", self.value_low, self.value_high, self.value_name, self.value_unit)
         if not 0 <= self.norm_bound < math.inf:
