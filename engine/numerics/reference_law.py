@@ -54,6 +54,15 @@ class DeviationLaw(Protocol):
         (…, p)
         """
 
+    def share_beyond(self, spread: Array, shape: Array, radius: Array) -> Array:
+        """Shares of deviations with 1 < ‖h/d‖/c ≤ 2, and with more: (…, 2).
+
+        Parameters
+        ----------
+        spread, shape, radius
+            As those of `retained_share`.
+        """
+
     def slope(self, spread: Array, shape: Array, radius: Array) -> Array:
         """E ∂ψ_l/∂h_l: how much a clipped average moves when its centre does.
 
@@ -113,6 +122,9 @@ class ReferenceLaw(DeviationLaw):
         """E|ψ_l| / E|h_l| for h = spread · Z: the share of the size that clipping leaves."""
         factors = self._factors((spread / shape) ** 2, radius)[0]
         return np.asarray(factors @ self.absolute / self.absolute.sum(axis=0))
+
+    def share_beyond(self, spread: Array, shape: Array, radius: Array) -> Array:
+        return _shares_beyond(self._factors((spread / shape) ** 2, radius)[0])
 
     def slope(self, spread: Array, shape: Array, radius: Array) -> Array:
         """How much a clipped average moves when its centre does, coefficient by coefficient.
@@ -250,6 +262,12 @@ def is_mixed(law: DeviationLaw) -> TypeGuard[ReferenceLaw]:
     return isinstance(law, ReferenceLaw) and law.is_mixed
 
 
+def _shares_beyond(factors: Array) -> Array:
+    """Shares of clipping factors (…, sample) below 1, and below a half: (…, 2)."""
+    far = (factors < 0.5).mean(axis=-1)
+    return np.stack([(factors < 1.0).mean(axis=-1) - far, far], axis=-1)
+
+
 def _standardised(sample: Array) -> Array:
     return np.asarray(sample / np.sqrt((sample**2).mean(axis=0)))
 
@@ -298,6 +316,9 @@ class ProductLaw(DeviationLaw):
         factors = self._factors((spread / shape) ** 2, radius)[0]
         return np.asarray((self._sizes(factors[..., None, :]) / self._sizes(1.0)).reshape(
             spread.shape))
+
+    def share_beyond(self, spread: Array, shape: Array, radius: Array) -> Array:
+        return _shares_beyond(self._factors((spread / shape) ** 2, radius)[0])
 
     def slope(self, spread: Array, shape: Array, radius: Array) -> Array:
         """E[f wF_k² S_ll − 1{f < 1} f h_kl Σ_hm wF_h F_k S_ml h_hm/d_hm² /‖h/d‖²].

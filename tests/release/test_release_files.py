@@ -101,7 +101,7 @@ def test_the_card_says_unit_neighbours_budget_accounting_bounds_seed_and_version
     assert (card["unit"], card["neighbours"]) == ("person", "replace-one-person/fixed-membership")
     assert card["guarantee"] == {"epsilon": 2.0, "delta": 1e-4}
     assert card["ideal"]["epsilon"] < 2.0
-    assert len(card["accounting"]["messages"]) == 4
+    assert len(card["accounting"]["messages"]) == 6
     assert card["bounds"]["value"]["low"] == 15.0
     assert "Peru" in card["bounds"]["source"]
     assert card["noise"]["seed"].startswith("none")

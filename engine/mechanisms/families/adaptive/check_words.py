@@ -13,7 +13,6 @@ from engine.mechanisms.families.adaptive.checked_facts import (
     Decision,
     Window,
     decide,
-    of_far_people,
     smallest_far,
 )
 from engine.mechanisms.families.adaptive.fits import Heard
@@ -66,7 +65,7 @@ def cautions(facts: PublicFacts, scale: Scale, heard: Heard) -> Iterator[Caution
 
 def _said(facts: PublicFacts, scale: Scale, heard: Heard, k: int) -> Iterator[Said]:
     """What the messages of one plan say."""
-    question, far = heard.questions[k], heard.far[k]
+    question = heard.questions[k]
     if question is not None:
         decision = decide(question, heard.facts[k], heard.facts_noise[k])
         if decision.window is not None:
@@ -74,9 +73,9 @@ def _said(facts: PublicFacts, scale: Scale, heard: Heard, k: int) -> Iterator[Sa
         yield from _of_common_times(facts, decision)
         yield from _of_bounds(facts, scale, decision)
     yield heard.may_be_empty(k), True, lambda where: (PART_EMPTY, {})
-    check, _ = of_far_people(far, heard.far_noise[k])
+    check, _ = heard.far_people(k)
     yield (check.has(Outcome.VOID), True,
-           lambda where: (FAR_AWAY, {"share": _share(far[where][1])}))
+           lambda where: (FAR_AWAY, {"share": _share(check.measured[where])}))
 
 
 def _of_spread_times(facts: PublicFacts, decision: Decision, window: Window, is_known: bool

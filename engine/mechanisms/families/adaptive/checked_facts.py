@@ -85,7 +85,7 @@ _CLUSTERED = 0.01
 _BEYOND, _BEYOND_LEVEL = 0.01, 0.0047  # of observations; of false alarms at either bound
 _THIN, _LEFT_OUT, _THIN_LEVEL = 0.75, 0.5, 0.005  # with .9, noise alone would leave times out
 _MAX_NOISE_OF_TIMES, _MAX_NOISE = 0.25, 0.03  # of shares, from which checks tell too little
-_FAR_LEVEL, _ONE_OF_TEN = 0.01, 0.1
+_FAR_LEVEL, _FAR, _ONE_OF_TEN = 0.01, 0.005, 0.1  # ordinary people: up to .002 beyond two radii
 _MIDDLE_LEVEL, _MIDDLE, _OUTER = 0.05, 1.0, 3.0  # radii by which people beyond 1 and 2 may move it
 
 LAW = Fact("Observation times are spread as stated",
@@ -377,13 +377,13 @@ def _of_bounds(beyond: Array, noise: Array, pure: bool) -> tuple[Check, NDArray[
                  outcomes(told.any(axis=-1), Outcome.VOID, of_bound < _MAX_NOISE)), told
 
 
-def of_far_people(shares: Array, noise: Array) -> tuple[Check, Array]:
+def of_far_people(shares: Array, usual: Array, noise: Array) -> tuple[Check, Array]:
     """Judge the last message, and by how many radii the band is widened for it.
 
     Parameters
     ----------
-    shares : (…, 2)
-        Of people beyond one and beyond two radii, as pooled.
+    shares, usual : (…, 2)
+        Of people beyond one and beyond two radii, as pooled; and what the reference law puts there.
     noise : (…)
         Standard deviation of the noise in each.
 
@@ -392,19 +392,21 @@ def of_far_people(shares: Array, noise: Array) -> tuple[Check, Array]:
     check : Check
         Void where people are beyond two radii, more than noise makes of none.
     radii : (…)
-        0 unless people are beyond two: where clipping is tight, many are beyond one.
+        0 unless people are beyond two.
     """
-    sure = quantile(_FAR_LEVEL) * noise
-    told = shares[..., 1] > sure
-    surely = np.maximum(shares - (quantile(_MIDDLE_LEVEL) * noise)[..., None], 0.0)
+    excess = shares - usual
+    limit = np.maximum(quantile(_FAR_LEVEL) * noise, _FAR)
+    told = np.asarray(excess[..., 1] > limit)
+    surely = np.maximum(excess - (quantile(_MIDDLE_LEVEL) * noise)[..., None], 0.0)
     radii = np.where(told, surely @ np.array([_MIDDLE, _OUTER]), 0.0)
-    return Check(NEAR, shares[..., 1], noise, sure, smallest_far(noise),
+    return Check(NEAR, excess[..., 1], noise, limit, smallest_far(noise),
                  outcomes(told, Outcome.VOID)), radii
 
 
 def smallest_far(noise: Array) -> Array:
     """The share of far people that nine releases of ten tell."""
-    return np.asarray((quantile(_FAR_LEVEL) + quantile(_ONE_OF_TEN)) * noise)
+    limit = np.maximum(quantile(_FAR_LEVEL) * noise, _FAR)
+    return np.asarray(limit + quantile(_ONE_OF_TEN) * noise)
 
 
 def quantile(upper_tail: float, pure: bool = False) -> float:

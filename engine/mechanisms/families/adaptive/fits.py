@@ -365,9 +365,21 @@ class Heard:
     facts_noise: list[Array]  # by plan, (numbers,)
     learned_void: NDArray[np.bool_]  # where released times may leave a part of the range empty
     far: Array  # (…, 2), shares of people beyond one and beyond two radii
+    usual: Array  # (…, 2), the shares that clipping leaves there of people without outliers
     far_noise: Array
     reach: Array  # how far a person at one radius moves the level, in unit scale
     relies_on_law: bool  # whether times are learned only where they contradict a law
+
+    def far_people(self, k: int) -> tuple[Check, Array]:
+        """The check of the last message of a plan, and by how many radii its band is widened."""
+        return of_far_people(self.far[k], self.usual[k], self.far_noise[k])
+
+    def widened(self, covariance: Array) -> Array:
+        """Covariances (plans, repeats, draws, …) with what far people may add to the level."""
+        radii = np.stack([self.far_people(k)[1] for k in range(len(covariance))])
+        wider = covariance.copy()
+        wider.reshape(*radii.shape, -1)[..., 0] += (np.nan_to_num(radii * self.reach) / NORMAL) ** 2
+        return wider
 
     def may_be_empty(self, k: int) -> NDArray[np.bool_]:
         """Releases of a plan that rely on learned times, which may leave a part empty."""
@@ -384,7 +396,7 @@ class Heard:
             for k, question in enumerate(self.questions)]
         for k, of_plan in enumerate(of_plans):
             if np.isfinite(self.far_noise[k]).all() and of_plan:
-                of_plan.append(of_far_people(self.far[k], self.far_noise[k])[0])
+                of_plan.append(self.far_people(k)[0])
             if of_plan:  # a law that is learned may be known too little
                 is_void = self.may_be_empty(k)
                 of_plan[0] = replace(of_plan[0], outcome=np.where(
@@ -406,10 +418,10 @@ class Heard:
     def nothing(cls, plans: Sequence[AdaptivePlan], repeats: int, draws: int,
                 relies_on_law: bool) -> Heard:
         shape = (len(plans), repeats, draws)
+        far, usual = np.full((2, *shape, 2), np.nan)
         far_noise, reach = np.full((2, *shape), np.nan)
         return cls([None] * len(plans), [_none()] * len(plans), [_none()] * len(plans),
-                   np.zeros(shape, dtype=bool), np.full((*shape, 2), np.nan), far_noise, reach,
-                   relies_on_law)
+                   np.zeros(shape, dtype=bool), far, usual, far_noise, reach, relies_on_law)
 
 
 @dataclass(frozen=True)
@@ -518,13 +530,10 @@ class AdaptiveFit(Generic[E]):
                 self.innovations[k][where] = located.innovation[:, of_plan]
                 if located.far is not None:
                     self.heard.far[k][where] = located.far.shares[:, of_plan]
+                    self.heard.usual[k][where] = located.far.usual[:, of_plan]
                     self.heard.far_noise[k][where] = located.far.noise[of_plan]
                     self.heard.reach[k][where] = located.far.reach[:, of_plan]
         fit.covariance[[not plan.feasible for plan in self.plans]] = np.nan
-        _, radii = of_far_people(self.heard.far, self.heard.far_noise)
-        moved = np.nan_to_num(radii * self.heard.reach)  # in the level, by people who are far
-        level = fit.covariance.reshape(*moved.shape, -1)
-        level[..., 0] += (moved / NORMAL) ** 2
         return fit
 
     def evidence(self, fit: UnitFit) -> E:

@@ -277,6 +277,7 @@ class Far:
     """How many people are far from the others, as the last message of all sites says."""
 
     shares: Array  # (repeats, columns, 2), beyond one and beyond two radii
+    usual: Array  # (repeats, columns, 2), the same of the reference law
     noise: Array  # (columns,), its standard deviation in each
     reach: Array  # (repeats, columns), how far a person at one radius moves the level
 
@@ -371,7 +372,7 @@ def _one_by_one(sites: Sequence[SiteDeviations], state: State, law: DeviationLaw
     if all(site.symmetric is not None for site in sites):
         moments = _moments(sites, state, constants)
     return replace(_located(sites, state, slope, locations, weights, moments, constants, law),
-                   far=_far(sites, last, slope))
+                   far=_far(sites, last, slope, law))
 
 
 def _jointly(sites: Sequence[SiteDeviations], state: State, law: DeviationLaw,
@@ -394,7 +395,7 @@ def _jointly(sites: Sequence[SiteDeviations], state: State, law: DeviationLaw,
     state, weights = _move(sites, replace(last, centre=state.centre), locations, slope,
                            _response(sites, last, law, 3), constants)
     return replace(_located(sites, state, slope, locations, weights, moments, constants, law),
-                   far=_far(sites, last, slope))
+                   far=_far(sites, last, slope, law))
 
 
 def _recentred(state: State, constants: Constants) -> State:
@@ -514,7 +515,8 @@ def _moments_radius(state: State, constants: Constants) -> Array:
     return np.asarray(np.minimum(state.radius, largest_radius))
 
 
-def _far(sites: Sequence[SiteDeviations], last: State, slope: Array) -> Far | None:
+def _far(sites: Sequence[SiteDeviations], last: State, slope: Array, law: DeviationLaw
+         ) -> Far | None:
     """The shares of people beyond one and two radii of the last location, about its centre."""
     sent, scales = [], []
     for site in sites:
@@ -527,7 +529,8 @@ def _far(sites: Sequence[SiteDeviations], last: State, slope: Array) -> Far | No
         sent.append(transcript.sent(site.index, of_stage(checked_facts.FAR, site.stage),
                                     shares + scale * site.far_noise, scale))
     pooled, noise = checked_facts.pooled(sent, scales, [site.n_curves for site in sites])
-    return Far(pooled, noise, last.radius * last.shape[..., 0] / slope[..., 0])
+    return Far(pooled, law.share_beyond(last.spread, last.shape, last.radius), noise,
+               last.radius * last.shape[..., 0] / slope[..., 0])
 
 
 # -- what follows from it ----------------------------------------------------------------------

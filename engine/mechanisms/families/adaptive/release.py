@@ -284,7 +284,8 @@ class AdaptiveRelease(Mechanism[CurveData, A], Generic[A, E]):
             unprotected=_in_response_units(
                 shrink(unit.noise_free, unit.noise_free_covariance, shrinks), scale, names),
             band=None if self.band == "none" else Band(
-                _in_response_units(unit.centre, scale, names), square * unit.covariance, self.band,
+                _in_response_units(unit.centre, scale, names),
+                square * model.heard.widened(unit.covariance), self.band,
                 people=None if unit.people is None else replace(
                     unit.people, stretch=scale.half * unit.people.stretch,
                     privacy=square * unit.people.privacy),
