@@ -336,7 +336,6 @@ class AdaptiveMean(AdaptiveRelease[MeanPlan, MeanEvidence]):
             is undeclared, or if an earlier edition drew otherwise between few common times.
         """
         sizes, facts = public.sizes, public.facts
-        self.check_edition(facts)
         verdict = self.feasibility(sizes, budgets)
         is_joint = self.is_joint(facts, budgets)
         learns_times = not self.law_of_times(facts).is_known
@@ -353,6 +352,7 @@ class AdaptiveMean(AdaptiveRelease[MeanPlan, MeanEvidence]):
         if learns_times:
             releases.insert(0, (TIMES, TIMES_SHARE))
         size = self.size(sizes, effective, facts, pure)
+        self.check_edition(size, facts)
         is_large = effective >= constants.SHRINK_FROM or not verdict.is_feasible
         clips = self.clipping_constants(sizes, effective, facts, is_joint)
         return MeanPlan(
