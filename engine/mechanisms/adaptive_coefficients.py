@@ -159,7 +159,7 @@ class AdaptiveCoefficients(AdaptiveRelease[CoefficientPlan, CoefficientEvidence]
             yield Caution(TIMES_UNKNOWN, released)
         elif design.density:
             yield Caution(TIMES_UNEVEN, released)
-        elif few.any():
+        elif few.any() and not self.is_between_times(facts):
             yield Caution(TIMES_UNEVEN, released & few[:, None, None])
 
     # -- fixed before any reading is looked at ---------------------------------------------
@@ -180,7 +180,6 @@ class AdaptiveCoefficients(AdaptiveRelease[CoefficientPlan, CoefficientEvidence]
         """
         sizes, facts = public.sizes, public.facts
         _check_times(facts.design)
-        self.check_edition(facts)
         for budget in budgets:
             accounting.exact_mu(budget.epsilon, budget.delta)  # refuses δ = 0
         verdict = self.feasibility(sizes, budgets)
@@ -189,6 +188,7 @@ class AdaptiveCoefficients(AdaptiveRelease[CoefficientPlan, CoefficientEvidence]
         shares = constants.joint_shares(effective) if is_joint else self._usual_shares
         then = tuple(share * (1 - sum(first)) for share in shares)
         size = self.size(sizes, effective, facts)
+        self.check_edition(size, facts)
         releases = [*zip(covariate_steps(verdict.n_functions), first, strict=True),
                     # without a band the last of six steps has no share and is not released
                     *zip(release_steps(is_joint)[:len(then)], then, strict=True)]

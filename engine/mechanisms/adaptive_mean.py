@@ -237,7 +237,6 @@ class AdaptiveMean(AdaptiveRelease[MeanPlan, Evidence]):
             few common times.
         """
         sizes, facts = public.sizes, public.facts
-        self.check_edition(facts)
         verdict = self.feasibility(sizes, budgets)
         is_joint = self.is_joint(facts, budgets)
         effective, pure = verdict.effective_size, _any_pure(budgets)
@@ -257,6 +256,7 @@ class AdaptiveMean(AdaptiveRelease[MeanPlan, Evidence]):
         if far_share:
             releases.append((FAR, far_share))
         size = self.size(sizes, effective, facts, pure)
+        self.check_edition(size, facts)
         is_large = effective >= constants.SHRINK_FROM or not verdict.is_feasible
         clips = self.clipping_constants(sizes, effective, facts, is_joint)
         return MeanPlan(

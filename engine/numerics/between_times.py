@@ -16,7 +16,7 @@ curve itself measures what the times leave open, and where it bends little the f
 are the outer ones of all four, and go outwards by a quarter of the distance between them
 (`engine.core.bands`). At the times all four agree, and what everybody was asked is as certain as it
 was released. Of three times the spline is the parabola, of two and of one there is one line. While
-few functions are kept, which the times do tell apart, the first spline alone is drawn.
+fewer functions are kept, which the times do tell apart, the first spline alone is drawn.
 
 A feature shorter than the gap that it lies in leaves no trace, and the band misses it: that is said
 beside every such band.
@@ -155,19 +155,21 @@ class BetweenTimes(Basis):
     def readings(self, size: int, places: Array) -> Readings:
         """All ways to draw the curve; of functions that the times tell apart with end slopes.
 
-        Those leave no more open between the times, but they may smooth a slope away at the ends.
-        The factor of a simultaneous band is found at the times: one for all ways of one reading.
+        Fewer functions than times leave no more open between them, but they may smooth a slope away
+        at the ends. The factor of a simultaneous band is found at the times: one for all ways of
+        one reading.
         """
         kept, at = self.kept.first(size), np.array(self.times)
         values, tails = self.at_times[:, :size], kept.end_tails(size, at)
         ways = interpolants(self.times, places, self.is_periodic)
-        if not are_told_apart(kept, Design.common(self.times)):
-            return Readings(tuple(way @ values for way in ways), (values,) * len(ways), _OUTWARDS)
-        if self._reaches_the_ends:
+        are_apart = are_told_apart(kept, Design.common(self.times))
+        are_open = size >= len(at) or not are_apart
+        if not are_open and self._reaches_the_ends:
             ways = ways[:1]
-        read = (values,) if tails is None else (values, values + tails)
+        read = (values, values + tails) if are_apart and tails is not None else (values,)
         return Readings(tuple(way @ each for each in read for way in ways),
-                        tuple(each for each in read for _ in ways))
+                        tuple(each for each in read for _ in ways),
+                        _OUTWARDS if are_open else 0.0)
 
     @property
     def _reaches_the_ends(self) -> bool:

@@ -176,7 +176,7 @@ class AdaptiveRelease(Mechanism[CurveData, A], Generic[A, E]):
     def is_between_times(self, facts: PublicFacts) -> bool:
         """True where common times are too few to tell apart all functions that may be kept."""
         most = max(MAX_FUNCTIONS, self.truncation or 0)
-        return are_few(self.functions(most, facts), self.law_of_times(facts))
+        return self._is_current and are_few(self.functions(most, facts), self.law_of_times(facts))
 
     def drawn(self, basis: Basis, facts: PublicFacts) -> Basis:
         """Draw between few common times through the values there; elsewhere as functions are."""
@@ -364,15 +364,15 @@ class AdaptiveRelease(Mechanism[CurveData, A], Generic[A, E]):
     def _is_current(self) -> bool:
         return self.edition == "current"
 
-    def check_edition(self, facts: PublicFacts) -> None:
+    def check_edition(self, size: int, facts: PublicFacts) -> None:
         """Refuse few common times in the edition that drew between them in another way.
 
         Raises
         ------
         InputError
-            If both are stated.
+            If they do not tell so many functions apart.
         """
-        if not self._is_current and self.is_between_times(facts):
+        if not self._is_current and are_few(self.functions(size, facts), self.law_of_times(facts)):
             raise InputError("This version draws curves between few common times in another way "
                              "than version 0.6.", field="edition",
                              hint="Use version 0.6 to make its releases again.")
