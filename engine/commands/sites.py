@@ -43,6 +43,9 @@ _FOLDER = "a folder that all can read and write"
 class Transport(TypeProtocol):
     """How statements and messages travel; see `engine.sites.folder`."""
 
+    @property
+    def unfinished(self) -> Sequence[str]: ...
+
     def received(self) -> list[Message]: ...
 
     def sign_offs(self) -> list[SignOff]: ...
@@ -318,9 +321,8 @@ def _awaited(options: argparse.Namespace, plan: SitePlan, transport: Transport
         left = agreement.missing(plan, sign_offs)
         if not left:
             return tuple(sign_offs)
-        if left != previous:
-            print(words.waiting_for(left), file=_words_to(options), flush=True)
-            previous = left
+        previous = _said(options, [words.waiting_for(left), words.unfinished(transport.unfinished)],
+                         previous)
         is_stream = options.through == "-"
         if options.once and (is_stream or not transport.wait(0)):
             return None
@@ -334,19 +336,25 @@ def _followed(options: argparse.Namespace, run: SiteRun, ring: Keyring, transpor
 
     What a party sends itself comes as well, so nothing that came meanwhile is overlooked.
     """
-    previous = ""
+    previous: list[str] = []
     while True:
         now = SiteRun(run.plan, run.sign_offs, tuple(transport.received()))
         release: Published | None = advance(now)
-        current = words.turn_of(now.protocol, now.checked(ring), index)
-        if current != previous:
-            print(current, file=_words_to(options), flush=True)
-            previous = current
+        previous = _said(options, [words.turn_of(now.protocol, now.checked(ring), index),
+                                   words.unfinished(transport.unfinished)], previous)
         is_stream = options.through == "-"
         if release is not None or (options.once and (is_stream or not transport.wait(0))):
             return release
         if not options.once and not transport.wait(_WAIT) and is_stream:
             return None
+
+
+def _said(options: argparse.Namespace, current: list[str], previous: list[str]) -> list[str]:
+    """Say what was not said at the look before."""
+    for line in current:
+        if line and line not in previous:
+            print(line, file=_words_to(options), flush=True)
+    return current
 
 
 # -- what options name -----------------------------------------------------------------------------

@@ -551,10 +551,12 @@ def _people_in(log: OpenLog, books: Books, source: Source[Data], traces: Traces,
                are_others: bool, in_order: bool = False) -> _People:
     """Find the people of a data set; those of a set that the ledger has need no comparison.
 
-    Data that were charged before, in the same order, need no hash of each person either.
+    Data that were charged before, in the same order, need no hash of each person either. Those with
+    spellings that a ledger of an earlier version may know are compared in any case.
     """
     same, data = same_in(log, books), file_digest(traces, log.key)
     data_set, records = _data_set(log, source), None
+    in_order = in_order or bool(log.salt and traces.spellings)
     name = "" if in_order else books.records_of.get(data, "")
     if not name:
         records = Records.of(traces, log.key, bool(log.salt))

@@ -86,15 +86,16 @@ class Records:
 
     ids: Hashes
     contents: Hashes
-    padded: tuple[Hashes, ...] = ()  # ids that are numbers, as earlier versions may have had them
+    # Other spellings of ids, as earlier versions may have had them: places (k,) and hashes (k,).
+    earlier: tuple[Integers, Hashes] = (np.zeros(0, np.int64), np.zeros(0, np.uint64))
 
     @classmethod
     def of(cls, traces: Traces, key: bytes, is_taken_over: bool = False) -> Records:
         """Hash what people are known by.
 
         Equal records without an id are told apart by their number, so that the same data have the
-        same people whatever the order. Ledgers of earlier versions told 7 from 007; in those that
-        were taken over people are found under both.
+        same people whatever the order. Ledgers of earlier versions told 7 from 007 and “a 1” from
+        “a1”; in those that were taken over people are found under all of them.
         """
         contents = np.zeros(traces.n, np.uint64)
         if len(traces.content):
@@ -104,7 +105,7 @@ class Records:
         if traces.ids:
             of = b"\0" + traces.ids_from.encode() if traces.ids_from else b""
             return cls(hashes_of("ids", [text + of for text in traces.ids], key), contents,
-                       _padded(traces.ids, key) if is_taken_over else ())
+                       *([_earlier(traces, key)] if is_taken_over else []))
         seen, numbered = Counter[bytes](), []
         for text in traces.records:
             numbered.append(text + seen[text].to_bytes(4, "big"))
@@ -120,17 +121,14 @@ class Records:
                               .astype("<u8").tobytes()).hexdigest()
 
 
-def _padded(ids: Sequence[bytes], key: bytes) -> tuple[Hashes, ...]:
-    """Hash ids that are whole numbers with zeros before them, and with .0 behind them."""
-    is_number = [text.isdigit() for text in ids]
-    if not any(is_number):
-        return ()
-    forms = [tuple(text.zfill(width) if number and len(text) < width else b""
-                   for text, number in zip(ids, is_number, strict=True))
-             for width in range(2, _WIDEST + 1)]
-    forms.append(tuple(text + b".0" if number else b""
-                       for text, number in zip(ids, is_number, strict=True)))
-    return tuple(hashes_of("ids", texts, key) for texts in forms if any(texts))
+def _earlier(traces: Traces, key: bytes) -> tuple[Integers, Hashes]:
+    """Hash ids as they are written, and numbers with zeros before them or .0 behind them."""
+    numbers = [(place, text) for place, text in enumerate(traces.ids) if text.isdigit()]
+    forms = [*traces.spellings, *((place, text + b".0") for place, text in numbers),
+             *((place, text.zfill(width)) for width in range(2, _WIDEST + 1)
+               for place, text in numbers if len(text) < width)]
+    return (np.array([place for place, _ in forms], np.int64),
+            hashes_of("ids", [text for _, text in forms], key))
 
 
 @dataclass(frozen=True, eq=False)
@@ -224,19 +222,19 @@ def found(records: Records, sets: Iterable[PeopleSet], same: Same, are_others: b
     """
     ids, contents, before = records.ids, records.contents, same
     by_id, by_content = np.zeros_like(ids), np.zeros_like(ids)
-    orders: list[tuple[Hashes, Integers]] = []
+    everybody, (places, earlier) = np.arange(len(ids)), records.earlier
+    ways = [(by_id, everybody, ids), (by_id, places, earlier), (by_content, everybody, contents)]
+    orders: list[Integers] = []
     for each in sets:
-        orders = orders or [(keys, np.argsort(keys)) for keys in (contents, ids, *records.padded)]
-        of_contents, *of_ids = orders
-        for (keys, order), theirs, owners in (
-                *((keys, each.ids, by_id) for keys in of_ids),
-                (of_contents, each.contents, by_content)):
+        orders = orders or [np.argsort(keys) for _, _, keys in ways]
+        for (owners, whose, keys), order in zip(ways, orders, strict=True):
+            theirs = each.contents if owners is by_content else each.ids
             owner = _looked_up(keys, order, theirs, each.persons)
-            is_new = (owners == 0) & (owner > 0)
+            whose, owner = whose[owner > 0], owner[owner > 0]
+            is_new = owners[whose] == 0
+            owners[whose[is_new]] = owner[is_new]
             if not (are_others and owners is by_content):
-                same = same.with_pairs(owners[(owners > 0) & (owner > 0)],
-                                       owner[(owners > 0) & (owner > 0)])
-            owners[is_new] = owner[is_new]
+                same = same.with_pairs(owners[whose], owner)
     by_id, by_content = same.names(by_id), same.names(by_content)
     alone = (by_id == 0) & (by_content > 0)
     if are_others:
@@ -272,10 +270,10 @@ def same_among(sets: Sequence[PeopleSet], same: Same) -> Same:
 
 def _looked_up(keys: Hashes, order: Integers, theirs: Hashes, persons: Hashes) -> Hashes:
     """The person of each key among others' hashes; 0 for none. `order` sorts the keys."""
+    if not len(keys) or not theirs.any():
+        return np.zeros_like(keys)
     by_hash = np.argsort(theirs)
     known = theirs[by_hash]
-    if not len(known) or not known[-1]:
-        return np.zeros_like(keys)
     sorted_keys = keys[order]
     place = np.minimum(np.searchsorted(known, sorted_keys), len(known) - 1)
     out = np.zeros_like(keys)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from collections.abc import Callable
 
 import numpy as np
 import pyarrow as pa
@@ -54,14 +55,25 @@ def canonical(text: str, form: IdForm = IdForm.TEXT) -> str:
 
 def canonical_texts(texts: pa.Array, form: IdForm = IdForm.TEXT) -> pa.Array:
     """Return `canonical` of each text, of plain ones by the array."""
-    if form is not IdForm.EXACT:
-        plain = np.asarray(pc.string_is_ascii(texts))
-        folded = pc.replace_substring_regex(pc.utf8_lower(texts), r"[\x00-\x20\x7f]", "")
-        if form is IdForm.NUMBER:
-            folded = pc.replace_substring_regex(folded, r"^0*([0-9]+?)(\.0+)?$", r"\1")
-        if plain.all():
-            return folded
-        rest = pa.array([canonical(text, form) for text in texts.filter(pa.array(~plain))
-                         .to_pylist()], pa.string())
-        return pc.replace_with_mask(folded, pa.array(~plain), rest)
-    return pa.array([canonical(text, form) for text in texts.to_pylist()], pa.string())
+    if form is IdForm.EXACT:
+        return pa.array([canonical(text, form) for text in texts.to_pylist()], pa.string())
+    folded = pc.replace_substring_regex(pc.utf8_lower(texts), r"[\x00-\x20\x7f]", "")
+    if form is IdForm.NUMBER:
+        folded = pc.replace_substring_regex(folded, r"^0*([0-9]+?)(\.0+)?$", r"\1")
+    return _where_not_plain(texts, folded, lambda text: canonical(text, form))
+
+
+def earlier_texts(texts: pa.Array) -> pa.Array:
+    """Return ids as version 0.5.0 told people apart: by NFC, without outer blanks and capitals."""
+    return _where_not_plain(
+        texts, pc.utf8_lower(pc.utf8_trim_whitespace(texts)),
+        lambda text: unicodedata.normalize("NFC", text.strip()).strip().casefold())
+
+
+def _where_not_plain(texts: pa.Array, folded: pa.Array, fold: Callable[[str], str]) -> pa.Array:
+    """Replace what was folded as ASCII where a text holds more than that."""
+    plain = np.asarray(pc.string_is_ascii(texts))
+    if plain.all():
+        return folded
+    rest = texts.filter(pa.array(~plain)).to_pylist()
+    return pc.replace_with_mask(folded, pa.array(~plain), pa.array(map(fold, rest), pa.string()))

@@ -22,7 +22,7 @@ from engine.core.lists import counted, shortened
 from engine.core.types import Array
 from engine.uploads.cells import meanings, read_cells, unit_of
 from engine.uploads.devices.lines import lines_of_export
-from engine.uploads.ids import IdForm, canonical_texts
+from engine.uploads.ids import IdForm, canonical_texts, earlier_texts
 from engine.uploads.limits import LIMITS, Limits
 from engine.uploads.lines import Lines, lines_of, lines_of_frame
 from engine.uploads.reading_of_files import CODED, UNITS, Column, Kind, Reading
@@ -45,6 +45,7 @@ class People:
     reading: Reading
     ids: tuple[str, ...]  # (n,) in normal form, each once; where lines are people, their places
     person: Integers  # (lines,) by the place of the id
+    spellings: str  # by which version 0.5.0 knew ids, where these are others; with \0 between
     columns: Mapping[str, Array]  # by role, and "wide" for curves in rows or columns: (lines, m)
     codes: Mapping[str, Integers]  # by role: the place among `words`, UNKNOWN or OTHER; (lines,)
     words: Mapping[str, tuple[str | float, ...]]  # by role, in their stated order
@@ -97,7 +98,7 @@ def read_frame(frame: pd.DataFrame, reading: Reading) -> People:
 def _people(lines: Lines, reading: Reading) -> People:
     """Read the cells of all lines, and refuse the file if one is outside the reading."""
     faults = _Faults(lines)
-    ids, person = _ids(lines, reading, faults)
+    ids, person, spellings = _ids(lines, reading, faults)
     columns = {role: faults.noted(_values(lines, column, reading) if role in CODED else
                                   _numbers_of(_values(lines, column, reading), column), column)
                for role, column in _spanning(reading).items() if reading.frame.people == "rows"}
@@ -109,7 +110,7 @@ def _people(lines: Lines, reading: Reading) -> People:
     faults.check()
     codes = {role: _codes(values) for role, values in columns.items() if role in CODED}
     return People(
-        reading=reading, ids=ids, person=person, codes=codes,
+        reading=reading, ids=ids, person=person, spellings=spellings, codes=codes,
         columns={role: values for role, values in columns.items() if role not in CODED}
         | ({} if wide is None else {"wide": wide}),
         words={role: meanings(reading.columns[role]) for role in codes}, times=times,
@@ -172,17 +173,15 @@ class _Faults:
 # -- whose a line is -------------------------------------------------------------------------------
 
 
-def _ids(lines: Lines, reading: Reading, faults: _Faults) -> tuple[tuple[str, ...], Integers]:
-    """Return the ids in order of appearance, and the place of that of each line."""
+def _ids(lines: Lines, reading: Reading, faults: _Faults) -> tuple[tuple[str, ...], Integers, str]:
+    """Return the ids in order of appearance, the place of each line's, and other spellings."""
     stated = reading.person
     assert stated is not None  # the reading is complete
     if stated.file and lines.person is None:  # of a table, which is one file
-        return ("file",) * bool(lines.n_lines), np.zeros(lines.n_lines, dtype=np.int64)
+        return ("file",) * bool(lines.n_lines), np.zeros(lines.n_lines, dtype=np.int64), ""
     if stated.rows:
         return (tuple(f"row {number}" for number in range(1, lines.n_lines + 1)),
-                np.arange(lines.n_lines))
-    if stated.file and lines.person is None:
-        return ("file",), np.zeros(lines.n_lines, dtype=np.int64)
+                np.arange(lines.n_lines), "")
     text = lines.cells[stated.column] if lines.person is None else lines.person
     written = text.dictionary_encode()
     ids = canonical_texts(written.dictionary, stated.form)
@@ -197,7 +196,15 @@ def _ids(lines: Lines, reading: Reading, faults: _Faults) -> tuple[tuple[str, ..
         faults.add(rounded[codes], "with an id such as 1.2E+11, which has lost digits")
     merged = ids.dictionary_encode()
     return (tuple(merged.dictionary.to_pylist()),
-            np.asarray(merged.indices)[codes].astype(np.int64))
+            np.asarray(merged.indices)[codes].astype(np.int64),
+            _spellings(written.dictionary))
+
+
+def _spellings(texts: pa.Array) -> str:
+    """Join the ids whose inner blanks, dashes or unseen characters told people apart in 0.5.0."""
+    earlier = earlier_texts(texts)
+    spelled = earlier.filter(pc.not_equal(earlier, canonical_texts(texts)))
+    return str(pc.binary_join(pa.ListArray.from_arrays([0, len(spelled)], spelled), "\0")[0])
 
 
 # -- what a line says ------------------------------------------------------------------------------

@@ -99,7 +99,7 @@ def _in_order(people: People, whose: _Whose, order: Integers, covariates: Array,
     return {"server": whose.server[order], "covariates": covariates[order],
             "covariate_names": tuple(column.name for column in columns),
             "ids": tuple(whose.ids[k] for k in order.tolist()) if has_ids else (),
-            "server_names": whose.server_names,
+            "spellings": people.spellings, "server_names": whose.server_names,
             "time_column": _number_column(people.reading, "time"),
             "value_column": _number_column(people.reading, "value")}
 
