@@ -13,8 +13,14 @@ from collections.abc import Callable
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
+from numpy.typing import NDArray
 
 from engine.core.enumerations import Enumeration
+
+ROUNDED = ("Format the column of ids as text or whole numbers in the spreadsheet program, so that "
+           "every digit is there, and save the file again. If ids are called so, put a letter in "
+           "front of them.")
+"""What to do about ids that look like 1.2E+11."""
 
 
 class IdForm(Enumeration):
@@ -28,6 +34,7 @@ class IdForm(Enumeration):
 _MINUS = "\N{MINUS SIGN}"
 _UNSEEN = re.compile("[\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180f\u2800\u3164\ufe00-\ufe0f\uffa0"
                      "\U000e0000-\U000e0fff]")  # letters and marks without a shape
+_ROUNDED = r"^[0-9]+(\.[0-9]+)?e[+-]?[0-9]+$"
 _WHOLE = re.compile(r"0*([0-9]+?)(?:\.0+)?")
 
 
@@ -77,3 +84,9 @@ def _where_not_plain(texts: pa.Array, folded: pa.Array, fold: Callable[[str], st
         return folded
     rest = texts.filter(pa.array(~plain)).to_pylist()
     return pc.replace_with_mask(folded, pa.array(~plain), pa.array(map(fold, rest), pa.string()))
+
+
+def lost_digits(ids: pa.Array) -> NDArray[np.bool_]:
+    """Tell which ids in normal form look like 1.2E+11: rounded alike, two people would become one.
+    """
+    return np.asarray(pc.match_substring_regex(ids, _ROUNDED))

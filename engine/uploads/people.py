@@ -22,7 +22,13 @@ from engine.core.lists import counted, shortened
 from engine.core.types import Array
 from engine.uploads.cells import meanings, read_cells, unit_of
 from engine.uploads.devices.lines import lines_of_export
-from engine.uploads.ids import IdForm, canonical_texts, earlier_texts
+from engine.uploads.ids import (
+    ROUNDED,
+    IdForm,
+    canonical_texts,
+    earlier_texts,
+    lost_digits,
+)
 from engine.uploads.limits import LIMITS, Limits
 from engine.uploads.lines import Lines, lines_of, lines_of_frame
 from engine.uploads.reading_of_files import CODED, UNITS, Column, Kind, Reading
@@ -35,7 +41,6 @@ Flags = NDArray[np.bool_]
 UNKNOWN = -1  # a code for a text that is missing
 OTHER = -2  # and for one that was not stated: censored, or left out
 _ANY_DAY = "1970-01-01"
-_ROUNDED = r"^[0-9]+(\.[0-9]+)?e[+-]?[0-9]+$"
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -121,29 +126,36 @@ def _people(lines: Lines, reading: Reading) -> People:
 # -- lines outside the reading ---------------------------------------------------------------------
 
 
+_OF_DATES = ("Correct those dates, or the reading: “order” says how they are written, and “offset” "
+             "what becomes of a time zone behind them.")
+_OF_CELLS = ("Correct those cells, or the reading: “missing” lists the texts that stand for a missing "
+             "value, “decimal” the mark in numbers, and “words” what texts mean.")
+_OF_LINES = ("Correct those lines: each has as many cells as the header, an id, and both quotation "
+             "marks of a cell. Or correct the “frame” of the reading.")
+
+
 class _Faults:
     """Which lines are outside the reading, each by the first of its faults."""
 
     def __init__(self, lines: Lines) -> None:
         self._kinds = {kind: number for kind, number in lines.outside.items() if number}
         self._is_outside = np.zeros(lines.n_lines, dtype=bool)
-        self._of_dates = self._of_cells = False
         self._n_lines = lines.n_lines
+        self._advice = ""  # on the first kind of fault that has one of its own
 
-    def add(self, flags: Flags, kind: str) -> None:
+    def add(self, flags: Flags, kind: str, advice: str = "") -> None:
         """Take note of lines with a fault."""
         new = int(np.count_nonzero(flags & ~self._is_outside))
         if new:
             self._kinds[kind] = self._kinds.get(kind, 0) + new
             self._is_outside |= flags
+            self._advice = self._advice or advice
 
     def noted(self, read: tuple[Array, Flags], column: Column) -> Array:
         """Take note of cells that are unreadable, and return the values of all."""
         values, unreadable = read
-        if unreadable.any():
-            self.add(unreadable, f"with an unreadable cell in “{shortened(column.name)}”")
-            self._of_cells = True
-            self._of_dates |= column.kind is Kind.DATE
+        self.add(unreadable, f"with an unreadable cell in “{shortened(column.name)}”",
+                 _OF_DATES if column.kind is Kind.DATE else _OF_CELLS)
         return values
 
     def check(self) -> None:
@@ -153,21 +165,10 @@ class _Faults:
             listed = ", ".join(f"{count:,} {kind}" for kind, count in self._kinds.items())
             raise InputError(
                 f"{counted(number, 'line')} {'is' if number == 1 else 'are'} outside the reading "
-                f"({listed}). Nothing was read.", field="reading", hint=self._advice)
+                f"({listed}). Nothing was read.", field="reading", hint=self._advice or _OF_LINES)
         if not self._n_lines:
             raise InputError("There are no lines below the header.", field="file",
                              hint="Bring a table with at least one line of data.")
-
-    @property
-    def _advice(self) -> str:
-        if self._of_dates:
-            return ("Correct those dates, or the reading: “order” says how they are written, and "
-                    "“offset” what becomes of a time zone behind them.")
-        if self._of_cells:
-            return ("Correct those cells, or the reading: “missing” lists the texts that stand for "
-                    "a missing value, “decimal” the mark in numbers, and “words” what texts mean.")
-        return ("Correct those lines: each has as many cells as the header, an id, and both "
-                "quotation marks of a cell. Or correct the “frame” of the reading.")
 
 
 # -- whose a line is -------------------------------------------------------------------------------
@@ -192,8 +193,8 @@ def _ids(lines: Lines, reading: Reading, faults: _Faults) -> tuple[tuple[str, ..
     codes = np.asarray(written.indices)
     faults.add(np.asarray(is_none)[codes], "without an id")
     if stated.form is not IdForm.EXACT:  # people whose long numbers are rounded alike become one
-        rounded = np.asarray(pc.match_substring_regex(ids, _ROUNDED))
-        faults.add(rounded[codes], "with an id such as 1.2E+11, which has lost digits")
+        faults.add(lost_digits(ids)[codes], "with an id such as 1.2E+11, which has lost digits",
+                   ROUNDED)
     merged = ids.dictionary_encode()
     return (tuple(merged.dictionary.to_pylist()),
             np.asarray(merged.indices)[codes].astype(np.int64),

@@ -22,6 +22,7 @@ from engine.uploads.devices.lines import Exported, export_in, read_export
 from engine.uploads.limits import (
     LIMITS,
     SAMPLE,
+    SAVE,
     Limits,
     check_bytes,
     check_cells,
@@ -41,6 +42,7 @@ _FITTING = 0.9  # of the lines from the header on, which blanks cut into as many
 _MOST_ABOVE = 50  # lines of titles
 _MARKS = ((b"\xef\xbb\xbf", "utf-8"), (b"\xff\xfe", "utf-16"), (b"\xfe\xff", "utf-16"))
 _SEPARATOR_LINE = re.compile(r'"?sep=(.)"?', re.IGNORECASE)  # by which Excel tells it to itself
+_NUMERIC = re.compile(r"[^0-9A-Za-z]*[0-9]")
 _NO_LINES = refused("There are no lines of data below the header.",
                     "Choose a table with at least one line of data.")
 
@@ -133,8 +135,8 @@ def _on_days(whose: pa.Array, days: pa.Array) -> str:
 def _of_workbook(content: bytes, sheet: str, limits: Limits) -> Framed:
     """Cut a sheet: its header is the first row of several cells, if a row below has several."""
     columns, notes = sheet_cells(content, sheet, 0, limits)
-    filled = np.sum([np.asarray(pc.not_equal(column, "")) for column in columns], axis=0)
-    above = int(np.argmax(filled > 1)) if (filled > 1).any() else 0
+    above = _titles_above([*zip(*(column[:_MOST_ABOVE].to_pylist() for column in columns),
+                                strict=True)])
     rows = [column.slice(above) for column in columns]
     width = max(place for place, column in enumerate(rows, start=1) if column[0].as_py())
     longer = np.any([np.asarray(pc.not_equal(column.slice(1), "")) for column in rows[width:]],
@@ -145,6 +147,9 @@ def _of_workbook(content: bytes, sheet: str, limits: Limits) -> Framed:
     sheets = sheet_names(content)
     used = sheet or sheets[0]
     others = [name for name in sheets if name != used]
+    if width == 1 and others and not sheet:
+        raise refused(f"The first sheet, “{shortened(used)}”, has only one column.",
+                      f"Name the sheet with the table: {listed(others)}.", "sheet")
     said = (f"sheet “{shortened(used)}”", *((f"not read: {listed(others)}",) if others else ()))
     return _checked(Framed(Frame(encoding="", separator="", sheet=used, above=above,
                                  header=header), header,
@@ -155,6 +160,8 @@ def _of_workbook(content: bytes, sheet: str, limits: Limits) -> Framed:
 def _of_text(text: bytes, encoding: str, limits: Limits) -> Framed:
     if not text.strip():
         raise refused("The file holds only blank lines.", "Choose a header and lines below it.")
+    if text.lstrip()[:2] in (b'{"', b"[{", b"[["):
+        raise refused("This is not a text table but JSON.", SAVE)
     start = text[:SAMPLE].rpartition(b"\n")[0] if len(text) > SAMPLE else text
     separator, above = _found((start or text[:SAMPLE]).decode(errors="replace").split("\n"))
     head, _, body = text.split(b"\n", above)[-1].partition(b"\n")
@@ -198,6 +205,9 @@ def _found(sample: Sequence[str]) -> tuple[str, int]:
             break  # blanks separate only where nothing else does
         widths = [_n_cells(sample[place], separator) for place in places]
         width, first = _width_and_first(widths)
+        rows = [_cells(sample[place], separator) for place in places[first:first + _MOST_ABOVE]]
+        if len({*map(len, rows)}) == 1 and width > 2:
+            first += _titles_above(rows)
         fitting = sum(each == width for each in widths[first:]) / len(widths[first:])
         if width > 1 and (fitting >= _FITTING or separator != BLANKS):
             best = max(best, (fitting, separator, places[first]), key=lambda each: each[0])
@@ -219,13 +229,31 @@ def _width_and_first(widths: Sequence[int]) -> tuple[int, int]:
     return (width, first) if is_title else (widths[0], 0)
 
 
+def _titles_above(rows: Sequence[Sequence[str]]) -> int:
+    """Return how many rows, each with as many cells as the table, stand above its header.
+
+    The header is the first row of several cells; or one below it with a word in every cell, where
+    that row has gaps: “Report” in the first cell, and “page 1” in the last.
+    """
+    filled = [[cell.strip() for cell in row if cell.strip()] for row in rows]
+    first = next((place for place, cells in enumerate(filled) if len(cells) > 1), 0)
+    most = max(map(len, filled), default=0)
+    whole = next((place for place, cells in enumerate(filled) if len(cells) == most
+                  and not any(_NUMERIC.match(cell) for cell in cells)), first)
+    return whole if len(filled[first]) < most and whole > first else first
+
+
 def _n_cells(line: str, separator: str) -> int:
+    return len(_cells(line, separator))
+
+
+def _cells(line: str, separator: str) -> list[str]:
     if separator == BLANKS:
-        return len(line.split())
+        return line.split()
     try:
-        return len(next(csv.reader([line], delimiter=separator), []))
+        return next(csv.reader([line], delimiter=separator), [])
     except csv.Error:  # a cell of more than 131072 characters
-        return 1
+        return [line]
 
 
 def _uneven(number: int, width: int, separator: str = "") -> InputError:

@@ -14,75 +14,85 @@ from typing import Any, Protocol
 
 from engine.core.lists import shortened
 
-PEOPLE = tuple((  # the likeliest first; each speaks of somebody, and of nothing else
+
+def _words(text: str) -> tuple[str, ...]:
+    return tuple(text.split())
+
+
+PEOPLE = _words(  # the likeliest first; each speaks of somebody, and of nothing else
     "patient_id person_id subject_id participant_id child_id patient person subject participant "
     "child individual runner athlete usubjid subjid patientid personid subjectid participantid "
     "patient_no patient_number patient_code person_no person_number subject_no subject_number "
     "participant_no participant_number user user_id member_id customer customer_id client client_id "
     "student student_id pupil pupil_id respondent respondent_id household household_id hhid lclid "
     "ptid pid mrn uid subj subj_id pat_id pat_no pt_id "
-    "patient_nr patienten_nr patientennummer patientnr pat_nr patnr patienten_id patientin kind "
+    "patient_nr patienten_nr patientennummer patientnr pat_nr patnr patienten_id patientin "
     "kind_nr kind_id person_nr proband probanden_nr probanden_id probandennummer teilnehmer "
-    "teilnehmer_nr teilnehmer_id teilnehmernummer versuchsperson schuler kunde kunden_nr kundennummer "
-    "kunden_id haushalt haushalt_id haushalts_id versichertennummer "
+    "teilnehmer_nr teilnehmer_id teilnehmernummer versuchsperson schuler kunde kunden_nr "
+    "kundennummer kunden_id haushalt haushalt_id haushalts_id versichertennummer "
     "n_patient num_patient numero_patient id_patient enfant id_enfant personne sujet n_sujet menage "
     "ipp paciente id_paciente n_paciente no_paciente numero_paciente nino sujeto participante "
     "persona individuo cliente hogar nhc paziente id_paziente n_paziente soggetto bambino "
-    "patientnummer deelnemer deelnemernummer persoon proefpersoon clientnummer").split())
+    "patientnummer deelnemer deelnemernummer persoon proefpersoon clientnummer")
 IDS = ("id", "record_id", "curve_id", "curve", "unit_id", "unit", "scan", "name", "identifier",
        "identifiant", "identificador", "kennung")
 """Names of ids of anything: of people where they come again, and of lines where they do not."""
-NO_PEOPLE = frozenset((
+NO_PEOPLE = frozenset(_words(
     "index row row_id row_number rownum no nr number n obs observation visit visit_id visit_number "
     "visitnum visit_no exam examination session wave date day time timestamp class label group arm "
-    "g unnamed_0 x besuch visite visita").split()) | {""}
-DEVICES = frozenset("device device_id sensor sensor_id meter meter_id".split())
-_OF_NO_PERSON = frozenset((  # before an id: a person has several of these
+    "g unnamed_0 x besuch visite visita")) | {""}
+DEVICES = frozenset(_words("device device_id sensor sensor_id meter meter_id"))
+_OF_NO_PERSON = frozenset(_words(  # before an id: a person has several of these
     "visit stay hadm icustay encounter admission episode case order sample specimen tube batch well "
     "plate session exam scan image series row line study trial test item event group class wave "
-    "fall probe").split())
-_KEYS = frozenset("id no nr num number nummer numero code key uuid barcode".split())
-_METERS = frozenset("mpan mprn nmi prm cups pod ean zahlpunkt zahler".split())
-START = tuple((
+    "fall probe"))
+_KEYS = frozenset(_words("id no nr num number nummer numero code key uuid barcode"))
+_METERS = frozenset(_words("mpan mprn nmi prm cups pod ean zahlpunkt zahler"))
+START = _words(
     "start start_date start_time begin diagnosis_date date_of_diagnosis randomisation_date "
     "randomization_date entry entry_date tstart time1 admission_date admit_date admit_dt beginn "
     "startdatum diagnosedatum aufnahmedatum debut date_debut date_de_debut inicio fecha_inicio "
-    "inizio data_inizio").split())
+    "inizio data_inizio")
 ENTRY = ("entry", "entry_date", "entry_time", "delayed_entry", "late_entry", "age_at_entry",
          "entry_age")
-STATUS = tuple((
+STATUS = _words(
     "status event end_status death died dead cause death_event censored vital_status endpoint "
     "verstorben gestorben tod ereignis statut deces decede estado muerte fallecido stato decesso "
-    "overleden exitus fstatus outcome label class result disease end state").split())
-ENDS = tuple((
+    "overleden exitus fstatus outcome label class result disease end state")
+ENDS = _words(
     "end end_date exit date_of_end tstop stop stop_time time2 survival_time survival duration "
     "follow_up follow_up_time followup futime ftime discharge_date disch_date disch_dt "
     "last_contact_date date_of_last_contact ende enddatum entlassungsdatum dauer fin date_fin "
-    "date_de_fin fecha_fin fine data_fine einde einddatum time days months years weeks").split())
+    "date_de_fin fecha_fin fine data_fine einde einddatum time days months years weeks")
 """Names of the ends of times to an event: an end and no start is a duration."""
+EVENTS = frozenset(_words("1 yes y true dead death died deceased event ja tot gestorben verstorben "
+                          "oui decede si muerto fallecido deceduto"))
+NO_EVENTS = frozenset(_words("0 no n false alive living censored nein lebend non vivant vivo lost "
+                             "withdrawn"))
+"""Words of a status."""
 SCORES = ("score", "risk", "prediction", "predicted", "probability", "marker")
 SINGLE_VALUES = ("value", "concentration", "measurement", "result", "level", "y", "x")
 RESPONSES = ("y", "response", "outcome", "result", "target")
 CLOCKS = ("time", "clock", "clock_time", "hour", "time_of_day", "timestamp", "zeit", "uhrzeit",
           "heure", "hora", "ora", "tijd", "tijdstip")
-_VALUES = tuple((  # each says that a value was measured, and not which
+_VALUES = _words(  # each says that a value was measured, and not which
     "value values y reading readings measurement response result outcome level aval dv valuenum "
     "vsstresn vsorres lbstresn lborres wert messwert ergebnis valeur resultat valor resultado "
-    "valore risultato waarde").split())
-_MEASURES = tuple((
+    "valore risultato waarde")
+_MEASURES = _words(
     "height weight glucose gl demand bpm hr heart_rate kwh conc consumption usage steps grosse "
     "groesse gewicht verbrauch taille poids consommation talla altura estatura peso consumo altezza "
-    "lengte verbruik").split())
+    "lengte verbruik")
 _SYNONYMS = {  # the likeliest first
     "id": (*PEOPLE, *IDS),
-    "time": tuple((
+    "time": _words(
         "time t age day days hour hours minute minutes week weeks month months year years position "
         "date timestamp datetime elapsed tstp ts epoch night ady zeit zeitpunkt zeitstempel datum "
         "uhrzeit alter tag tage woche wochen monat monate jahr jahre stunde stunden temps jour jours "
         "semaine mois annee heure horodate horodatage edad fecha dia dias semana mes meses ano "
         "hora tiempo eta data giorno settimana mese anno ora tempo leeftijd dag maand jaar tijd "
         "weekday wochentag x visit visitnum visit_number avisitn visit_no besuch visite visita "
-        "bezoek").split()),
+        "bezoek"),
     "value": (*_VALUES, *_MEASURES),
     "server": ("server", "site", "site_id", "hospital", "centre", "center", "clinic", "school",
                "institution", "location", "country", "region", "practice", "ward", "district",

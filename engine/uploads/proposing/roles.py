@@ -17,7 +17,7 @@ from engine.core.lists import counted, listed, shortened
 from engine.core.types import Array
 from engine.uploads.proposing import names as usual
 from engine.uploads.proposing.advice import advice_on, says_below_limit
-from engine.uploads.proposing.content import MISSING, Content, decimal_of, increases
+from engine.uploads.proposing.content import Content, decimal_of, increases
 from engine.uploads.proposing.framing import Framed
 from engine.uploads.proposing.moments import beginning_of, kind_of_name, time_in_name
 from engine.uploads.proposing.names import (
@@ -32,10 +32,10 @@ from engine.uploads.proposing.names import (
 from engine.uploads.proposing.people import Ids, proposed_ids
 from engine.uploads.proposing.series import (
     UNNAMED,
+    are_slots,
     check_beginning,
     check_family,
     is_family_of_people,
-    are_slots,
     may_begin_with_times,
     numbered,
     refuse_names,
@@ -63,9 +63,6 @@ _FEW_TEXTS = 6  # of a column that may say how a time ended
 _SURE_STATUS = frozenset(usual.STATUS[:usual.STATUS.index("outcome")])
 _FEW_LINES = 10  # of which nobody can tell whether they are one person's
 _FEW_WORDS = 3  # different ones among numbers, which may stand for a missing value
-_OF_ENDS = frozenset((  # words by which a status is told from other columns of few texts
-    "0 1 yes no alive dead living deceased died death event censored ja nein oui non si verstorben "
-    "lebend tot vivant vivo muerto fallecido").split())
 
 
 class FileKind(Enumeration):
@@ -300,8 +297,13 @@ def _status(look: Look, plain: Mapping[str, str]) -> str | None:
         if column is not None and (name in _SURE_STATUS or look.kind(column) is Kind.WORD
                                    or look.columns[column].n_different <= 2):
             return column
-    return first_of(_SURE_STATUS, {name: column for name, column in few.items() if _OF_ENDS & {
-        word for text in look.columns[column].known for word in plain_name(text).split("_")}})
+    return first_of(_SURE_STATUS, {name: column for name, column in few.items()
+                                    if any(map(says_end, look.columns[column].known))})
+
+
+def says_end(text: str) -> bool:
+    """True if a text is a usual one of a status: dead, 1:DECEASED, no."""
+    return not {*plain_name(text).split("_")}.isdisjoint(usual.EVENTS | usual.NO_EVENTS)
 
 
 # -- curves ----------------------------------------------------------------------------------------

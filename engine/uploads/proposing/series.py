@@ -23,9 +23,9 @@ _BEGINNINGS = {"baseline", "screening"}  # times that are called so, and have no
 _YEAR_MONTH = re.compile(r"(19|20)[0-9]{2}[-/][0-9]{1,2}|[0-9]{1,2}[-/](19|20)[0-9]{2}")
 _OF_SLOTS = {"h", "hh", "hr", "hrs", "hour", "min", "minute", "t", "time", "x", "y", "v", "obs",
              "value", "q", "slot", "interval", "period"}  # numbered, they are times of a row
-_MONTHS = ("january february march april may june july august september october november "
-           "december").split()
-_WEEKDAYS = "monday tuesday wednesday thursday friday saturday sunday".split()
+_MONTHS = ("january", "february", "march", "april", "may", "june", "july", "august", "september",
+           "october", "november", "december")
+_WEEKDAYS = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
 _CALENDAR = {name[:letters]: (stem, float(place))
              for stem, names in (("month_of_year", _MONTHS), ("day_of_week", _WEEKDAYS))
              for place, name in enumerate(names, start=1) for letters in (3, 4, len(name))}
