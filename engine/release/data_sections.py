@@ -60,7 +60,7 @@ class RequestFacts:
     two_classes: bool = False
 
     @classmethod
-    def of(cls, data: Mapping[str, Any], known: tuple[str, ...] = ()) -> RequestFacts:
+    def of(cls, data: Mapping[str, Any], known: tuple[str, ...] | None = None) -> RequestFacts:
         """Read the facts in the "data" of a request, which may state those in `known` alone."""
         return record(cls, checked_object(data.get("facts", {}), "facts", known), "facts")
 
