@@ -1,15 +1,12 @@
-"""What the tests cost: ``python -m pytest -n 0 -p tests.processor_time tests/unit``.
+"""What tests cost: ``python -m pytest -n 0 -p tests.processor_time tests/unit``.
 
-Prints processor time by file and by test, those that cost most first. It counts this process, and
-all that it starts; how busy the machine is, and with what, changes little of it. What a file leaves
-running, such as a server for the whole session, is counted by the file during which it works.
+Prints the processor time of this process and of all that it starts, by file and by test, those that
+cost most first. What else the machine does changes little of it. A file counts what runs while it
+does, such as a server that it shares with others.
 """
 
 from __future__ import annotations
 
-import os
-import resource
-import time
 from collections import defaultdict
 from collections.abc import Iterator
 
@@ -19,38 +16,36 @@ import pytest
 _SHOWN = 20
 _files: dict[str, float] = defaultdict(float)
 _tests: dict[str, float] = {}
+_before: dict[str, float] = {}
 
 
-def spent() -> float:
-    """Seconds of this process, of those that it started and that have ended, and of those that run."""
-    ended = resource.getrusage(resource.RUSAGE_CHILDREN)
-    seconds = time.process_time() + ended.ru_utime + ended.ru_stime
-    for process in psutil.Process(os.getpid()).children(recursive=True):
-        try:
-            seconds += sum(process.cpu_times()[:4])  # with its own children that have ended
-        except psutil.NoSuchProcess:
-            continue
-    return seconds
+def seconds(process: psutil.Process) -> float:
+    """Processor time of a process, and of those of its children that have ended."""
+    try:
+        return sum(process.cpu_times()[:4])
+    except psutil.NoSuchProcess:
+        return 0.0
+
+
+def of_family() -> float:
+    return sum(map(seconds, [psutil.Process(), *psutil.Process().children(recursive=True)]))
 
 
 @pytest.hookimpl(wrapper=True)
-def pytest_runtest_protocol(item: pytest.Item) -> Iterator[None]:
-    before = spent()
+def pytest_runtest_protocol(item: pytest.Item, nextitem: pytest.Item | None) -> Iterator[None]:
+    file = item.nodeid.partition("::")[0]
+    if file not in _before:
+        _before[file] = of_family()
+    before = seconds(psutil.Process())
     result = yield
-    seconds = spent() - before
-    _files[item.nodeid.partition("::")[0]] += seconds
-    _tests[item.nodeid] = seconds
+    _tests[item.nodeid] = seconds(psutil.Process()) - before
+    if nextitem is None or nextitem.path != item.path:
+        _files[file] += of_family() - _before.pop(file)
     return result
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
     for title, costs in (("file", _files), ("test", _tests)):
         terminalreporter.section(f"processor time by {title}, {sum(costs.values()):.0f} s in all")
-        for name, seconds in sorted(costs.items(), key=lambda cost: -cost[1])[:_SHOWN]:
-            terminalreporter.write_line(f"{seconds:8.2f} s  {name}")
-
-
-def pytest_sessionfinish() -> None:
-    if path := os.environ.get("PROCESSOR_TIME"):
-        with open(path, "w") as out:
-            out.writelines(f"{seconds:.3f}\t{name}\n" for name, seconds in _tests.items())
+        for name, cost in sorted(costs.items(), key=lambda pair: -pair[1])[:_SHOWN]:
+            terminalreporter.write_line(f"{cost:8.2f} s  {name}")

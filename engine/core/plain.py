@@ -60,7 +60,8 @@ def stated(record: Any) -> list[Field[Any]]:
         f.default is MISSING or getattr(record, f.name) != f.default)]
 
 
-def checked_object(value: Any, name: str, known: tuple[str, ...] = ()) -> dict[str, Any]:
+def checked_object(value: Any, name: str, known: tuple[str, ...] | None = None
+                   ) -> dict[str, Any]:
     """The same dictionary, if it has known keys only.
 
     Parameters
@@ -69,8 +70,8 @@ def checked_object(value: Any, name: str, known: tuple[str, ...] = ()) -> dict[s
         What was read of JSON.
     name : str
         Where it stands, for errors.
-    known : tuple of str
-        The keys that it may have; empty: any.
+    known : tuple of str, optional
+        The keys that it may have; any if left out.
 
     Raises
     ------
@@ -80,8 +81,8 @@ def checked_object(value: Any, name: str, known: tuple[str, ...] = ()) -> dict[s
     if not isinstance(value, Mapping) or not all(isinstance(key, str) for key in value):
         raise InputError(f"“{name}” must be an object in braces, with text as its keys.",
                          field=name)
-    unknown = [key for key in value if known and key not in known]
-    if unknown:
+    unknown = [key for key in value if known is not None and key not in known]
+    if unknown and known is not None:
         raise InputError(f"“{name}” has no key {brief(unknown[0])}.", field=str(unknown[0]),
-                         hint=f"It has {', '.join(known)}.")
+                         hint=f"It has {', '.join(known) or 'none'}.")
     return value if isinstance(value, dict) else dict(value)

@@ -162,6 +162,8 @@ def _is_storable(value: Any) -> bool:
 
 def _array(option: Any, value: Any) -> Any:
     """An array of the numbers that a type names, of which none loses a digit."""
+    if is_listed(value) and len(value) > MAX_ENTRIES:
+        return _MISFIT
     try:
         return np.asarray(value).astype(_numbers_of(option), casting="same_kind", copy=False)
     except (TypeError, ValueError, OverflowError):
@@ -295,7 +297,7 @@ def checked_record(cls: type[T]) -> type[T]:
     names = [*signature.parameters]
 
     @wraps(made)
-    def entered(self: Any, *args: Any, **kwargs: Any) -> None:
+    def entered(self: Any, /, *args: Any, **kwargs: Any) -> None:
         try:
             made(self, *args, **kwargs)
         except TypeError:
@@ -320,7 +322,7 @@ def arguments(function: Callable[..., Any], values: Any, field: str) -> dict[str
     known, hints = writable(function), hints_of(function)
     is_open = any(each.kind is each.VAR_KEYWORD
                   for each in inspect.signature(function).parameters.values())
-    values = checked_object(values, field, () if is_open else tuple(known))
+    values = checked_object(values, field, None if is_open else tuple(known))
     missing = [name for name, default in known.items()
                if name not in values and default is inspect.Parameter.empty]
     if missing:

@@ -62,12 +62,12 @@ class RequestFacts:
     time_step: float | None = None  # of events alone
 
     @classmethod
-    def of(cls, data: Mapping[str, Any], known: tuple[str, ...] = ()) -> RequestFacts:
+    def of(cls, data: Mapping[str, Any], known: tuple[str, ...] | None = None) -> RequestFacts:
         """Read the facts in the "data" of a request, which may state those in `known` alone.
 
         Without `known`: all but those of events.
         """
-        known = known or EVERY_FACT[:-1]
+        known = EVERY_FACT[:-1] if known is None else known
         return record(cls, checked_object(data.get("facts", {}), "facts", known), "facts")
 
     def words(self, *names: str) -> dict[str, Any]:

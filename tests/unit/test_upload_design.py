@@ -226,6 +226,17 @@ def test_a_request_that_does_not_state_the_design_is_refused(tmp_path, facts, wo
         request_of(tmp_path, frame, facts)
 
 
+@pytest.mark.parametrize("facts", [
+    {"symmetric": "no"}, {"symmetric": 0}, {"periodic": "yes"}, {"value_low": "60"}, {"value_unit": 3}, {"origin": ["x"]},
+    {"covariates": "age"}, {"covariates": [{"name": "age", "low": "0"}]}, {"observations_per_curve": True}])
+def test_a_fact_of_another_type_is_refused_by_its_name(tmp_path, facts):
+    frame = pd.DataFrame({"id": ["a", "b"], "time": [3, 4], "value": [1, 2]})
+    stated = {"observations_per_curve": 3, "design": {"law": "even"}} | facts
+    with pytest.raises(InputError) as refused:
+        request_of(tmp_path, frame, stated)
+    assert refused.value.field in (*facts, "low")
+
+
 # -- doubts, for the holder alone
 
 
