@@ -177,6 +177,14 @@ def test_every_place_of_the_menu_stands_in_the_table_of_the_readme(title):
     assert f"| **{title}** |" in text(ROOT / "README.md")
 
 
+def test_the_readme_is_short_and_its_pictures_are_small():
+    readme = text(ROOT / "README.md")
+    pictures = re.findall(r"!\[[^\]]+\]\(([^)]+)\)", readme)
+    assert len(readme.split()) <= 700
+    assert len(pictures) == 1 + len({title for section, _, title in PAGES if not section})
+    assert all((ROOT / picture).stat().st_size < 150_000 for picture in pictures)
+
+
 @pytest.mark.parametrize("title", [t for t in TITLES if t != "Explore"])
 def test_every_page_is_explained_beyond_the_table(title):
     others = [key for key in handbook.CHAPTERS if key != "first_steps"]
