@@ -297,11 +297,8 @@ class CurveData(Records):
                              field="counts")
         steps = np.diff(self.server, prepend=0)
         if ((steps < 0) | (steps > 1)).any() or self.server[:1].any():
-            raise InputError("Curves must be ordered by server, and servers numbered from 0 without "
-                             "gaps.", field="server")
-        if self.times.size and not 0 <= self.times.min() <= self.times.max() <= 1:
-            raise InputError("Times of observations must lie on [0, 1].", field="times",
-                             hint="Divide them by the length of their range.")
+            raise InputError("Curves must be ordered by server, and servers numbered from 0 "
+                             "without gaps.", field="server")
         if self.covariates is not None:
             expected = (self.n_repeats, self.n_curves, len(self.facts.covariates))
             if self.covariates.shape != expected:
