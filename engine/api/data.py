@@ -36,8 +36,8 @@ def read_curves(data: str | Path | pd.DataFrame, columns: Mapping[str, Any] | No
                 reading: Reading | Mapping[str, Any] | None = None, values: Ends, times: Ends,
                 origin: str, design: Mapping[str, Any] | StatedDesign,
                 observations: int | None = None, symmetric: bool = False,
-                several: str | None = None, covariates: Sequence[Covariate] = (), **words: Any
-                ) -> Source[Any]:
+                guessed_spread: float | None = None, several: str | None = None,
+                covariates: Sequence[Covariate] = (), **words: Any) -> Source[Any]:
     r"""Curves of one's own, with the facts that are stated about them.
 
     Bounds and the design come from outside the data: what is taken from the data is not public, and
@@ -68,6 +68,9 @@ def read_curves(data: str | Path | pd.DataFrame, columns: Mapping[str, Any] | No
         How many were planned for each curve; of common times as many as there are.
     symmetric : bool
         Whether people are spread about their mean without skew.
+    guessed_spread : float, optional
+        A guess, not from the data, how far most people are from the average at most. Only the
+        forecast of the error uses it.
     several : "average" or "keep", optional
         For looking: what becomes of several observations of one person at one time.
     covariates : sequence of Covariate
@@ -103,7 +106,7 @@ def read_curves(data: str | Path | pd.DataFrame, columns: Mapping[str, Any] | No
     curves = curves_of(people)
     stated = design if isinstance(design, StatedDesign) else record(StatedDesign, design, "design")
     facts = declare(*values, *times, origin, covariates, design=stated, observations=observations,
-                    symmetric=symmetric, **words)
+                    symmetric=symmetric, guessed_spread=guessed_spread, **words)
     check_named_units([(curves.time_column, facts.time_unit),
                        (curves.value_column, facts.value_unit)])
     return Upload(curves=curves, declared=facts,

@@ -215,7 +215,7 @@ class AdaptiveMean(AdaptiveRelease[MeanPlan, MeanEvidence]):
     guessed_spread: float | None = param(
         None, "Guessed standard deviation",
         "For the forecast error only: a guess, not from the data, of the standard deviation of "
-        "observations about the mean curve.", low=1e-9, high=1e12)
+        "observations about the mean curve. Default: as stated with the data.", low=1e-9, high=1e12)
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -550,8 +550,8 @@ class AdaptiveMean(AdaptiveRelease[MeanPlan, MeanEvidence]):
         half, is_joint = self.scale(facts).half, self.is_joint(facts, budgets)
         final = release_steps(is_joint).index(FINAL_PAIR if is_joint else FINAL_CENTRE)
         share = self.shares(pure, is_joint, effective)[final]
-        spread = (constants.TYPICAL_SPREAD if self.guessed_spread is None
-                  else self.guessed_spread / half)
+        guess = self.guessed_spread or facts.guessed_spread
+        spread = guess / half if guess else constants.TYPICAL_SPREAD
         radius = (constants.JOINT_RADIUS if is_joint else constants.RADIUS_OF_SPREAD) * spread
         scales = public_scale(self.size(sizes, effective, facts, pure), sizes)
         widest = self.clipping_constants(sizes, effective, facts, is_joint).final_width

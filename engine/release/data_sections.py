@@ -29,7 +29,7 @@ ENDS = ("value_low", "value_high", "time_low", "time_high")
 WORDS = ("value_name", "value_unit", "time_name", "time_unit", "person", "people", "curve")
 _DESIGN = ("law", "times", "gap", "window", "heights")
 FACTS = (*ENDS, *WORDS, "origin", "covariates", "periodic", "design", "observations_per_curve",
-          "symmetric", "reading_sd", "two_classes")
+          "symmetric", "guessed_spread", "reading_sd", "two_classes")
 LOOKING = ("columns", "several", "day_first", "since", "from_first", "of_day", "elapsed", "events",
            "groups")  # keys by which a file is proposed to be read, and not published
 _EVENT_FACTS = ("time_low", "time_high", "time_name", "time_unit", "person", "people", "origin")
@@ -175,6 +175,7 @@ def _curve_facts(data: Mapping[str, Any], kind: DataType, times: Sequence[float]
         periodic=facts.get("periodic") is True, design=design_of(facts, times),
         observations=number_in(facts, "observations_per_curve"),
         symmetric=facts.get("symmetric") is True, single=kind is DataType.READINGS,
+        guessed_spread=number_in(facts, "guessed_spread"),
         reading_sd=number_in(facts, "reading_sd"), **words)
 
 
@@ -271,7 +272,8 @@ def facts_to_plain(facts: PublicFacts) -> dict[str, Any]:
             "design": StatedDesign.of(facts).to_plain(),
             "observations_per_curve": facts.observations_per_curve,
             "symmetric": facts.symmetric, "covariates": _listed_covariates(facts),
-            **({"reading_sd": facts.reading_sd} if facts.reading_sd else {})}
+            **{name: number for name in ("reading_sd", "guessed_spread")
+               if (number := getattr(facts, name))}}
 
 
 def _record_facts_to_plain(facts: PublicFacts, task: Task) -> dict[str, Any]:

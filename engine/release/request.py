@@ -33,6 +33,9 @@ out" it is published about the others, and its card says so.
 A scenario file with a "source" in place of "data" will do, too; its seed, its axes and its numbers
 of repeats and draws are not looked at, and the budget is that of "budgets".
 
+"guessed_spread" may say how far most people are from the average at most, as a guess from earlier
+studies: the forecast of the error uses it, and nothing that is released.
+
 For a density or a prediction the reading has "features", and "data" their ranges:
 {"file": …, "reading": …, "features": [{"name": "age", "low": 0, "high": 105}],
  "facts": {"origin": …}}. What is predicted is the "value" of the reading, and "facts" has its range
@@ -284,7 +287,8 @@ def stated_in(text: str) -> StatedFacts:
                          hint="The settings saved with a release of an own file do.")
     facts = checked_object(data["facts"], "facts", data_sections.FACTS)
     numbers = {name: data_sections.number_in(facts, name)
-               for name in (*data_sections.ENDS, "reading_sd", "observations_per_curve")}
+               for name in (*data_sections.ENDS, "reading_sd", "guessed_spread",
+                            "observations_per_curve")}
     features = data_sections.features_of(data, "features")
     response = _response_in(data, facts) if features else None
     predicted = [StatedCovariate(response, numbers["value_low"], numbers["value_high"],

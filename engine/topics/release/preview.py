@@ -120,6 +120,10 @@ class ReleasePreview:
         The same at few common times, between which it is wider; 0 without them.
     is_unreliable : bool
         Whether most of these releases warn that their bands cannot be relied on.
+    spread : float
+        How far most people are guessed to be from the average; 0 where no error depends on it.
+    error_range : (float, float) or None
+        The error if people differ half as much as guessed, and twice as much.
     """
 
     facts: PublicFacts
@@ -138,6 +142,8 @@ class ReleasePreview:
     half_width: float | None = None
     at_times: float = 0.0
     is_unreliable: bool = False
+    spread: float = 0.0
+    error_range: tuple[float, float] | None = None
 
     @property
     def grade(self) -> str | None:
@@ -201,8 +207,11 @@ def release_preview(facts: PublicFacts, sizes: Sizes, mechanism: Mechanism, budg
     points, scale = _points(facts, mechanism, grid)
     # (1, repeats, draws[, functions], places)
     released = _values(estimate, mechanism, grid) * scale
+    spread, error_range = 0.0, None
     if isinstance(twin, Twin) and mechanism.tasks & twin.tasks:
         errors = _errors_of_study(twin, mechanism, requested or budget, seed)
+        spread = twin.spread
+        error_range = _error_range(twin, mechanism, requested or budget, seed)
     else:
         errors = _errors(released[0] - study.truths[:, None] * scale, bool(estimate.functions))
     peaks, height = _peaks(twin, mechanism, budget, seed)
@@ -229,7 +238,8 @@ def release_preview(facts: PublicFacts, sizes: Sizes, mechanism: Mechanism, budg
         is_flat=share_flat > 0.5,
         half_width=None if released_band is None else released_band.half_width,
         at_times=0.0 if released_band is None else released_band.at_times,
-        is_unreliable=float(estimate.is_unreliable.mean()) > 0.5)
+        is_unreliable=float(estimate.is_unreliable.mean()) > 0.5,
+        spread=spread, error_range=error_range)
 
 
 def preview_before(source: Source[Data], mechanism: Mechanism, budget: Budget, cost: ReleaseCost,
@@ -260,6 +270,16 @@ def _errors_of_study(twin: Twin, mechanism: Mechanism, budget: Budget, seed: int
     data = study.data()
     by_function = distances(study.squared_errors(data, study.released(data, budgets), budgets))
     return totals(by_function).ravel()
+
+
+def _error_range(twin: Twin, mechanism: Mechanism, budget: Budget, seed: int
+                 ) -> tuple[float, float]:
+    """Errors of the studies of twins with half and twice the spread, as far as bounds allow."""
+    largest = twin.stated.value_half_width
+    low, high = (float(np.sqrt((_errors_of_study(
+        replace(twin, spread=min(factor * twin.spread, largest)), mechanism, budget, seed)**2
+        ).mean())) for factor in (0.5, 2.0))
+    return low, high
 
 
 def _errors(differences: Array, has_functions: bool) -> Array:
