@@ -568,6 +568,11 @@ class AdaptiveMean(AdaptiveRelease[MeanPlan, MeanEvidence]):
             return None
         return centre_budget(n_people, budget)
 
+    def used_facts(self, facts: PublicFacts) -> frozenset[str]:
+        uses = {"symmetric": self._is_tight(facts),
+                "periodic": self._basis_family(facts) == "fourier"}
+        return frozenset(name for name, is_used in uses.items() if is_used)
+
     def unsuited_because(self, facts: PublicFacts) -> str:
         if self.basis != "fourier" or facts.periodic:
             return ""

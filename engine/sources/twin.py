@@ -130,8 +130,9 @@ class Twin(Source[CurveData], SimulatedTwin):
         """As stated; a twin of uploaded curves is still the matter of who stated them."""
         stated, m = self.stated, self.n_observations
         of_visitor = stated.kind in (DataKind.UPLOAD, DataKind.TWIN)
-        return replace(stated, guessed_spread=self.spread, kind=DataKind.TWIN if of_visitor else DataKind.SIMULATED,
-                       name=_named(stated), covariates=(), design=_fitting(stated.design, m),
+        return replace(stated, kind=DataKind.TWIN if of_visitor else DataKind.SIMULATED,
+                       guessed_spread=self.spread, name=_named(stated), covariates=(),
+                       design=_fitting(stated.design, m),
                        observations_per_curve=m if stated.observations_per_curve else 0)
 
     @property
@@ -168,7 +169,7 @@ class Twin(Source[CurveData], SimulatedTwin):
 
     @property
     def _variance(self) -> float:
-        """v of both gamma laws: (1 + v)² − 1 is the squared spread over the squared average."""
+        """Variance v of both gamma laws: (1 + v)² = 1 + (spread/average)²."""
         average = _OF_BOUND * self.stated.value_high
         return math.sqrt(1 + (self.spread / average) ** 2) - 1
 

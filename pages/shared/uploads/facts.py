@@ -204,14 +204,15 @@ def _of_curves(current: Draft) -> Stated:
 
 
 def _guess(ends: tuple[Bound, Bound], words: dict[str, Any]) -> Bound:
-    """How far most people are from the average: a guess for the forecast, proposed by the bounds."""
+    """Ask how far most people are from the average; without a guess bounds propose one."""
     low, high = ends
     proposed = ""
     if low is not None and high is not None and low < high:
         proposed = f"{guessed_spread(PublicFacts(value_low=low, value_high=high)):.2g} if empty"
     of_unit = f", {plain(words['value_unit'])}" if words["value_unit"] else ""
-    return _number(f"Most {plain(words['people'] or 'people')} are within … of the average{of_unit}",
-                   proposed or "e.g. 10", "guessed_spread", "About two in three observations, at "
+    people = plain(words["people"] or "people")
+    return _number(f"Most {people} are within … of the average{of_unit}",
+                   proposed or "e.g. 10", "guessed_spread", "About two in three observations at "
                    "the same time. A guess from earlier studies, never from this file: only the "
                    "forecast of the error uses it, and nothing that is released.")
 
