@@ -205,6 +205,8 @@ def _single(options: argparse.Namespace, ledger: Ledger, request: Request, name:
     if preview is not None:
         for line in words.in_lines(preview, request.mechanism.main_task.key):
             print(plain_text(line))
+        if unused := words.not_used(request.mechanism, request.source.facts):
+            print(unused)
     if not options.yes:
         print("Nothing was published. Add --yes to publish and write to the ledger: it cannot be "
               "taken back." if earlier is None else

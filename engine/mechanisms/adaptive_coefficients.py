@@ -250,6 +250,10 @@ class AdaptiveCoefficients(AdaptiveRelease[CoefficientPlan, CoefficientEvidence]
     def why_not_published(self, budget: Budget) -> str:
         return ""
 
+    def used_facts(self, facts: PublicFacts) -> frozenset[str]:
+        is_fourier = self.functions(1, facts).family == "fourier"
+        return frozenset({"symmetric", *(("periodic",) if is_fourier else ())})
+
     def unsuited_because(self, facts: PublicFacts) -> str:
         if facts.periodic or self.basis != "fourier":
             return ""

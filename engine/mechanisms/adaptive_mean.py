@@ -175,7 +175,7 @@ class AdaptiveMean(AdaptiveRelease[MeanPlan, Evidence]):
     guessed_spread: float | None = param(
         None, "Guessed standard deviation",
         "For the forecast error only: a guess, not from the data, of the standard deviation of "
-        "observations about the mean curve.", low=1e-9, high=1e12)
+        "observations about the mean curve. Default: as stated with the data.", low=1e-9, high=1e12)
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -452,8 +452,8 @@ class AdaptiveMean(AdaptiveRelease[MeanPlan, Evidence]):
         left = 1 - sum(self.shares_of_checks(effective, pure))
         left *= 1 - TIMES_SHARE * self._may_learn_times(facts)
         share = left * self.shares(pure, is_joint, effective)[final]
-        spread = (constants.TYPICAL_SPREAD if self.guessed_spread is None
-                  else self.guessed_spread / half)
+        guess = self.guessed_spread or facts.guessed_spread
+        spread = guess / half if guess else constants.TYPICAL_SPREAD
         radius = (constants.JOINT_RADIUS if is_joint else constants.RADIUS_OF_SPREAD) * spread
         scales = public_scale(self.size(sizes, effective, facts, pure), sizes)
         widest = self.clipping_constants(sizes, effective, facts, is_joint).final_width
@@ -470,6 +470,11 @@ class AdaptiveMean(AdaptiveRelease[MeanPlan, Evidence]):
         if budget.is_pure or not self.law_of_times(facts).is_known:
             return None
         return centre_budget(n_people, budget)
+
+    def used_facts(self, facts: PublicFacts) -> frozenset[str]:
+        uses = {"symmetric": self._is_tight(facts),
+                "periodic": self._basis_family(facts) == "fourier"}
+        return frozenset(name for name, is_used in uses.items() if is_used)
 
     def unsuited_because(self, facts: PublicFacts) -> str:
         if self.basis != "fourier" or facts.periodic:

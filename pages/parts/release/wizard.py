@@ -149,7 +149,10 @@ def _data(choice: Choice, _: ReleaseCost | None) -> None:
     elif not visitors.may_bring_files():
         st.info(panel.DEMONSTRATION, icon=":material/lock:")
     else:
-        _next("preview", partial(_frozen, choice.task), panel.form(choice.task))
+        is_whole = panel.form(choice.task)
+        with layout.user_errors():
+            cards.worth(choice)
+        _next("preview", partial(_frozen, choice.task), is_whole)
     if not is_past_data(choice):
         then = f"Then: {' · '.join(_TITLES[later].lower() for later in WIZARD[1:])}."
         earlier = (" Nothing is published until then. Earlier releases of this machine, and "
@@ -221,6 +224,8 @@ def preview(choice: Choice, cost: ReleaseCost | None) -> None:
         st.markdown(words.error(simulated, choice.what))
         if survives := words.survives(simulated, choice.what):
             st.markdown(survives)
+        if unused := words.not_used(choice.mechanism, facts):
+            st.info(unused, icon=":material/info:")
         layout.warned(words.certain(simulated))
         for sentence in words.possible(simulated):
             st.markdown(f":small[{sentence}]")

@@ -20,6 +20,7 @@ from engine.core.types import EventFacts, PublicFacts
 from engine.language.grammar import span
 from engine.numerics.counts.cells import Counted
 from engine.release.request import StatedFacts, stated_in
+from engine.sources.twin import guessed_spread
 from engine.uploads.bounds_library import public_bounds
 from engine.uploads.curves import CurveTable
 from engine.uploads.design import StatedDesign, StatedLaw, laws_for, numbers_in
@@ -194,6 +195,8 @@ def _of_curves(current: Draft) -> Stated:
         "manual of the device or an earlier study. Too small: large ones are cut and the curve "
         "is pulled to the middle. Too large: more noise.") if is_single else None
     plan = _plan(curves, time, words["time_unit"] or curves.time_unit, is_single)
+    if not is_single:
+        plan["guessed_spread"] = _guess(values, words)
     covariates = [_covariate(name) for name in curves.covariate_names]
     origin = _origin("national growth chart")
     periodic = st.toggle("The curve ends where it began (a day, a year)", key="upload_periodic",
@@ -202,6 +205,20 @@ def _of_curves(current: Draft) -> Stated:
     others = {**plan, **words, "periodic": periodic}
     return partial(declare, *values, *times, origin, covariates, is_single, spread,
                    **others), (*values, *times)
+
+
+def _guess(ends: tuple[Bound, Bound], words: dict[str, Any]) -> Bound:
+    """Ask how far most people are from the average; without a guess bounds propose one."""
+    low, high = ends
+    proposed = ""
+    if low is not None and high is not None and low < high:
+        proposed = f"{guessed_spread(PublicFacts(value_low=low, value_high=high)):.2g} if empty"
+    of_unit = f", {plain(words['value_unit'])}" if words["value_unit"] else ""
+    people = plain(words["people"] or "people")
+    return _number(f"Most {people} are within … of the average{of_unit}",
+                   proposed or "e.g. 10", "guessed_spread", "About two in three observations at "
+                   "the same time. A guess from earlier studies, never from this file: only the "
+                   "forecast of the error uses it, and nothing that is released.")
 
 
 def _units(curves: CurveTable, words: dict[str, Any]) -> None:
