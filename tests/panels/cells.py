@@ -146,11 +146,13 @@ def _plain_errors(data: CurveData, budget: Budget, rng: np.random.Generator) -> 
 
 def curves(times: Array, values: Array, facts: PublicFacts, mean: Callable[[Array], Array], rule: str = "gauss",
            counts: Sequence[int] | None = None) -> CurveData:
-    """Curve data of times in their own unit, (repeats, n, m) or (repeats, N) with counts; `mean` is the truth."""
+    """Curve data of times in their own unit, (repeats, n, m) or (repeats, N) with counts; `mean` is the truth.
+
+    Values are as recorded, within the stated bounds or not.
+    """
     repeats = len(times)
     observed = np.full(times.shape[1], times.shape[2]) if counts is None else np.asarray(counts)
-    inside = np.clip(values, facts.value_low, facts.value_high)
-    return CurveData(facts.to_unit_time(times).reshape(repeats, -1), inside.reshape(repeats, -1), observed,
+    return CurveData(facts.to_unit_time(times).reshape(repeats, -1), values.reshape(repeats, -1), observed,
                      np.zeros(len(observed), dtype=np.int64), facts,
                      Truth.of(lambda t: mean(facts.from_unit_time(t)), rule))
 
