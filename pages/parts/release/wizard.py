@@ -175,6 +175,7 @@ def _preview(choice: Choice, cost: ReleaseCost | None) -> None:
         st.info("The preview is back once this is put right.", icon=":material/info:")
         _next("release")
         return
+    cards.leave_out(choice)
     if (no_room := cards.no_room_for(choice)) is not None:
         st.error(controls.message(no_room), icon=":material/block:")
     left, right = st.columns([7, 4], gap="medium")
