@@ -265,8 +265,8 @@ NEIGHBOURS = {
 def choices(looked: bool, changed: Sequence[str] | None) -> str:
     """Say what of a release its holder may have chosen after looking at the file."""
     before = ("The holder may have looked at the file before stating how it is read and which "
-              "facts hold." if looked else "The holder states that nobody had looked at the file "
-              "before the reading and the facts were frozen.")
+              "facts hold." if looked else "As its holder or this program states, no picture "
+              "of the file had been drawn when the reading and the facts were frozen.")
     if changed is None:
         after = "They were not frozen, so later changes are not recorded."
     elif changed:
