@@ -25,7 +25,7 @@ from pages.shared.frame.drawer import Detail
 from pages.shared.server import visitors
 from pages.shared.state import run, session
 from pages.shared.state.settings import WIZARD
-from pages.shared.uploads import draft, facts, frozen, groups, panel
+from pages.shared.uploads import draft, frozen, groups, panel
 
 _TITLES = {"data": "Data", "preview": "Preview on simulated data", "release": "Release"}
 
@@ -114,7 +114,7 @@ def _data_line(choice: Choice) -> str:
     held = "curve" if getattr(source, "holds_curves", True) else "record"
     return " · ".join(filter(None, (
         f"{TASKS[choice.what].result}: {escape(data)}", escape(groups.in_short(source)),
-        facts.in_short(source.facts), stated.trust_tag(source.sizes, held)[0])))
+        controls.plain(tags.bounds_tag(source.facts)), stated.trust_tag(source.sizes, held)[0])))
 
 
 def _preview_line(choice: Choice, cost: ReleaseCost | None) -> str:
@@ -178,6 +178,7 @@ def _preview(choice: Choice, cost: ReleaseCost | None) -> None:
         st.info("The preview is back once this is put right.", icon=":material/info:")
         _next("release")
         return
+    cards.leave_out(choice)
     if (no_room := cards.no_room_for(choice)) is not None:
         st.error(controls.message(no_room), icon=":material/block:")
     left, right = st.columns([7, 4], gap="medium")

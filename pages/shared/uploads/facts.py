@@ -16,8 +16,7 @@ from engine.core.errors import InputError
 from engine.core.lists import counted, shortened
 from engine.core.names import uncapital
 from engine.core.tasks import TASKS, DataType
-from engine.core.types import EventFacts, PublicFacts
-from engine.language.grammar import span
+from engine.core.types import PublicFacts
 from engine.numerics.counts.cells import Counted
 from engine.release.request import StatedFacts, stated_in
 from engine.sources.twin import guessed_spread
@@ -70,11 +69,6 @@ def bounds_step(task: str) -> bool:
     """Ask for the public bounds of a file whose reading is confirmed; True once they are whole.
 
     The file says nothing to them before they are frozen: see `frozen.freeze`.
-
-    Raises
-    ------
-    InputError
-        What is missing or makes no sense, once anything is stated.
     """
     current, data = draft.of(task), TASKS[task].data
     if current is None:
@@ -109,19 +103,6 @@ def bounds_step(task: str) -> bool:
         frozen.say_changed({*answer.frozen.changed, *(name for name in {*now, *answer.stated}
                                                       if now.get(name) != answer.stated.get(name))})
     return True
-
-
-def in_short(facts: PublicFacts) -> str:
-    """Bounds and their source in a line."""
-    value = facts.value_name or "value"
-    if isinstance(facts, EventFacts):
-        compared = f", {' against '.join(facts.groups)}" if facts.groups else ""
-        return plain(f"{span(facts)}{compared} · from {shortened(facts.origin)}")
-    ranges = (", ".join(f"{c.name} {c.low:g} to {c.high:g} {c.unit}".strip()
-                        for c in facts.covariates[:3]) if facts.covariates and not facts.time_high
-              else f"{value} {facts.value_low:g} to {facts.value_high:g} {facts.value_unit}".strip()
-              + f", {span(facts)}")
-    return plain(f"{ranges} · from {shortened(facts.origin)}")
 
 
 # -- of curves and of records ---------------------------------------------------------------------
