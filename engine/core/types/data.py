@@ -295,10 +295,9 @@ class CurveData(Records):
             raise InputError("The observations per curve must add up to the number of "
                              "observations.",
                              field="counts")
-        steps = np.diff(self.server, prepend=0)
-        if ((steps < 0) | (steps > 1)).any() or self.server[:1].any():
-            raise InputError("Curves must be ordered by server, and servers numbered from 0 without "
-                             "gaps.", field="server")
+        if len(self.server) and (self.server[0] < 0 or (np.diff(self.server) < 0).any()):
+            raise InputError("Curves must be ordered by server, and servers numbered from 0.",
+                             field="server")
         if self.times.size and not 0 <= self.times.min() <= self.times.max() <= 1:
             raise InputError("Times of observations must lie on [0, 1].", field="times",
                              hint="Divide them by the length of their range.")
