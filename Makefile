@@ -36,8 +36,9 @@ test: $(VENV)/tested browser
 test-fast: $(VENV)/tested
 	$(BIN)/python -m pytest -n auto tests/unit tests/property $(PYTEST_ARGS)
 
+# Goes on where it was stopped: see tests/resuming.py.
 test-all: $(VENV)/tested browser
-	$(BIN)/python -m pytest -m "slow or not slow" $(PYTEST_ARGS)
+	$(BIN)/python -m pytest -m "slow or not slow" -p tests.resuming $(PYTEST_ARGS)
 
 bench: $(VENV)/tested
 	$(BIN)/python -m tests.benchmark $(if $(RECORD),--record)

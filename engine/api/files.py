@@ -9,8 +9,8 @@ from typing import Any
 import pandas as pd
 
 from engine.core.entrance import bytes_of
-from engine.core.errors import InputError
 from engine.core.tasks import DataType
+from engine.core.typed import checked
 from engine.exports.looking import Look, looked_at
 from engine.numerics.counts.cells import Counted
 from engine.uploads.bounded import read_people
@@ -25,7 +25,8 @@ Table = str | Path | pd.DataFrame
 _OF_FRAMES = Limits(bytes=2**31, cells=10**9)  # which are in memory already
 
 
-def propose(data: Table, *, kind: str | None = None, columns: Mapping[str, Any] | None = None,
+@checked
+def propose(data: Table, *, kind: FileKind | str | None = None, columns: Mapping[str, Any] | None = None,
             encoding: str = "", sheet: str = "") -> Proposal:
     r"""How a file or a table of one's own may be read, and what only a person can say of it.
 
@@ -68,7 +69,8 @@ def propose(data: Table, *, kind: str | None = None, columns: Mapping[str, Any] 
     return proposed(data, kind, stated, encoding, sheet)
 
 
-def look(data: Table, *, kind: str | None = None, columns: Mapping[str, Any] | None = None,
+@checked
+def look(data: Table, *, kind: FileKind | str | None = None, columns: Mapping[str, Any] | None = None,
          encoding: str = "", sheet: str = "") -> Look:
     """A picture of a file or a table as it is, and how it was read: for its holder alone.
 
@@ -118,9 +120,4 @@ def people_of(data: Table, reading: Reading) -> People:
 
 
 def _bytes(data: str | Path) -> bytes:
-    if not isinstance(data, str | Path):
-        raise InputError("Data are a pandas.DataFrame or the path of a file; got a "
-                         f"{type(data).__name__}.", field="data",
-                         hint="Make a table of it with a column for each role, such as "
-                         "pandas.DataFrame({\"id\": …, \"time\": …, \"value\": …}).")
     return bytes_of(str(data), MAX_BYTES)

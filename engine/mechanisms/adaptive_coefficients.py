@@ -28,8 +28,7 @@ from engine.core.types import (
 )
 from engine.mechanisms import mechanisms
 from engine.mechanisms.base import Trial
-from engine.mechanisms.families.adaptive import constants, power
-from engine.mechanisms.families.adaptive.band_checks import lie_near_a_bound
+from engine.mechanisms.families.adaptive import constants
 from engine.mechanisms.families.adaptive.coefficient_fit import (
     CoefficientEvidence,
     CoefficientFit,
@@ -38,7 +37,7 @@ from engine.mechanisms.families.adaptive.coefficient_fit import (
 from engine.mechanisms.families.adaptive.covariate_moments import MAX_DOUBT
 from engine.mechanisms.families.adaptive.covariate_moments import steps as covariate_steps
 from engine.mechanisms.families.adaptive.location import release_steps
-from engine.mechanisms.families.adaptive.release import NEAR_A_BOUND, AdaptiveRelease
+from engine.mechanisms.families.adaptive.release import AdaptiveRelease
 from engine.mechanisms.families.adaptive.rules import basis_size, ledger
 from engine.numerics.bases import Basis, with_whole_pairs
 from engine.numerics.moments import Moments
@@ -151,26 +150,16 @@ class AdaptiveCoefficients(AdaptiveRelease[CoefficientPlan, CoefficientEvidence]
                 yield Caution(_too_few(name) if k else TOO_FEW_IN_THE_MIDDLE, doubted[..., k])
         few = np.array([0 < len(design.times) < _DENSE * plan.size for plan in plans])
         if fit.band is not None:
-            rows = fit.basis(drawing_grid())
-            errors = standard_errors(fit.band.covariance, rows)
-            near = released & lie_near_a_bound(
-                fit.band.centre[..., 0, :] @ rows.T - facts.value_middle, errors[..., 0, :],
-                evidence.sizes.n_curves, facts.value_half_width)
-            if near.any():
-                yield Caution(NEAR_A_BOUND, near)
-            finer, steep, hidden = self.narrow_features(
-                facts, plans, fit.band, NORMAL * errors.mean(axis=-1))
+            errors = standard_errors(fit.band.covariance, fit.basis(drawing_grid()))
+            finer, steep = self.narrow_features(facts, plans, fit.band,
+                                                NORMAL * errors.mean(axis=-1))
             asked = released & ~few[:, None, None]
-            yield Caution(FINER_DETAIL, asked & finer)
-            yield Caution(STEEP_ENDS, asked & steep & ~finer)
-            yield from power.cautions((power.Unshown(
-                power.NARROW_FEATURES, [power.narrow_features(plan.size) for plan in plans],
-                asked & hidden & ~finer & ~steep),))
+            yield Caution(FEATURES, asked & (finer | steep))
         if not design.is_known:
             yield Caution(TIMES_UNKNOWN, released)
         elif design.density:
             yield Caution(TIMES_UNEVEN, released)
-        elif few.any():
+        elif few.any() and not self.is_between_times(facts):
             yield Caution(TIMES_UNEVEN, released & few[:, None, None])
 
     # -- fixed before any reading is looked at ---------------------------------------------
@@ -199,6 +188,7 @@ class AdaptiveCoefficients(AdaptiveRelease[CoefficientPlan, CoefficientEvidence]
         shares = constants.joint_shares(effective) if is_joint else self._usual_shares
         then = tuple(share * (1 - sum(first)) for share in shares)
         size = self.size(sizes, effective, facts)
+        self.check_edition(size, facts)
         releases = [*zip(covariate_steps(verdict.n_functions), first, strict=True),
                     # without a band the last of six steps has no share and is not released
                     *zip(release_steps(is_joint)[:len(then)], then, strict=True)]
@@ -251,7 +241,7 @@ class AdaptiveCoefficients(AdaptiveRelease[CoefficientPlan, CoefficientEvidence]
                 "ends the published functions would be wrong. Choose cosine.")
 
     def limit_of_band(self, facts: PublicFacts) -> str:
-        return RELIES_ON_SYMMETRY
+        return f"{RELIES_ON_SYMMETRY} {self.limit_between_times(facts)}".strip()
 
     def declared(self, n_functions: int) -> Array:
         """Second moments E GG' of the regressors, as stated.
@@ -294,13 +284,8 @@ class AdaptiveCoefficients(AdaptiveRelease[CoefficientPlan, CoefficientEvidence]
 RELIES_ON_SYMMETRY = (
     "The bands rely on people being spread evenly about the curve of their covariates. Outliers, "
     "groups and skew do not show in a release; with them a band can miss.")
-FINER_DETAIL = (
-    "By its released coefficients one of the functions has features too short for the basis "
-    "functions that are kept. They are smoothed away, and the truth can lie outside its band "
-    "there.")
-STEEP_ENDS = (
-    "By its released coefficients one of the functions rises or falls within a small part of the "
-    "time range at one of its ends, where the truth can lie outside its band.")
+FEATURES = ("One of the functions has features that are too short for this release to draw. Around "
+            "them its band can miss.")
 TOO_FEW_IN_THE_MIDDLE = (
     "The average curve is that of a person in the middle of all ranges, and too few people have "
     "covariates near there at this budget. It may be farther off than its confidence band says.")

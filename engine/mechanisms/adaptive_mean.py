@@ -8,17 +8,14 @@ from dataclasses import dataclass, replace
 from typing import ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
-from engine.core.bands import NORMAL, ROUNDED_NORMAL, SecondMoments, standard_errors
+from engine.core.bands import NORMAL, standard_errors
 from engine.core.enumerations import Guarantee
 from engine.core.errors import InputError
 from engine.core.grids import drawing_grid
 from engine.core.registry import param
 from engine.core.tasks import MEAN_FUNCTION
 from engine.core.types import (
-    Array,
-    Band,
     Budget,
     Caution,
     CurveData,
@@ -32,8 +29,16 @@ from engine.core.types import (
 )
 from engine.mechanisms import mechanisms
 from engine.mechanisms.base import Trial, one_per_server
-from engine.mechanisms.families.adaptive import band_checks, constants, power
+from engine.mechanisms.families.adaptive import constants
+from engine.mechanisms.families.adaptive.check_words import TIMES_AND_LEVELS
+from engine.mechanisms.families.adaptive.checked_facts import (
+    FAR,
+    FAR_SHARE,
+    FirstMessage,
+    first_share,
+)
 from engine.mechanisms.families.adaptive.constants import FOR_SKEW, SEPARATELY, TOGETHER, Constants
+from engine.mechanisms.families.adaptive.fits import Evidence
 from engine.mechanisms.families.adaptive.location import (
     FINAL_CENTRE,
     FINAL_PAIR,
@@ -43,11 +48,10 @@ from engine.mechanisms.families.adaptive.location import (
 from engine.mechanisms.families.adaptive.mean_fit import (
     TIMES,
     TIMES_SHARE,
-    MeanEvidence,
     MeanFit,
     MeanPlan,
 )
-from engine.mechanisms.families.adaptive.release import NEAR_A_BOUND, AdaptiveRelease
+from engine.mechanisms.families.adaptive.release import FEATURES, AdaptiveRelease
 from engine.mechanisms.families.adaptive.rules import (
     Scale,
     basis_size,
@@ -57,7 +61,7 @@ from engine.mechanisms.families.adaptive.rules import (
 )
 from engine.mechanisms.families.local_privacy import centre_budget
 from engine.numerics.bases import Basis, with_whole_pairs
-from engine.numerics.deviations import are_told_apart
+from engine.numerics.deviations import are_told_apart, largest_norm
 from engine.numerics.public_curves import PublicCurve, stated_numbers
 from engine.privacy.feasibility import Feasibility
 
@@ -67,55 +71,11 @@ CENTRE_NOT_MEAN = (
 RELIES_ON_SYMMETRY = (
     "The band relies on people being spread evenly about their mean, as stated. Outliers, groups "
     "and skew, which no release shows, can make it miss.")
-# In simulations it holds with one in five people shifted by four standard deviations, with one in
-# twenty shifted by five, and with skewed levels.
-HOLDS_WITH_SKEW = (
-    "The band does not cover extreme outliers and skew: they do not show in a release, and may "
-    "move the mean out of it.")
-FEW_TIMES = ("Everybody was observed at a few common times. Between and beyond them the curve and "
-             "its band rest on the assumption that the mean is smooth.")
-CLUSTERED_TIMES = (
-    "The released distribution of observation times has clusters, as common times would make. The "
-    "band cannot be relied on: state the common times.")
-GAP_IN_TIMES = (
-    "By the released distribution of observation times, next to none may lie in a fifth of the "
-    "time range or more. The curve and its band cannot be relied on there: state how times come "
-    "about.")
-GAPS_NOT_SEEN = (
-    "How observation times come about is not stated, and the noise in their released distribution "
-    "is too large to show it. If next to none lie in a fifth of the time range or more, the curve "
-    "and its band cannot be relied on there.")
-SKEWED_PARTS = (
-    "Each person is observed in a part of the time range only, and people are not stated to be "
-    "symmetric about their mean. Where few are observed, or people differ most, the confidence "
-    "band may be too narrow.")
-SKEWED_PARTS_UNKNOWN = (
-    "How each person’s observation times are spread is not stated, nor that people are symmetric "
-    "about their mean. If each person was observed in a part of the time range only, the "
-    "confidence band may be too narrow.")
-FINER_DETAIL = (
-    "By its released coefficients the curve has features too short for the basis functions that "
-    "are kept. They are smoothed away, and the true curve can lie outside the band there.")
-STEEP_ENDS = (
-    "By its released coefficients the curve rises or falls within a small part of the time range "
-    "at one of its ends. Its value there is extrapolated, and the true curve can lie outside the "
-    "band.")
-AT_A_BOUND = (
-    "The released curve runs along a stated bound over a fifth of the time range or more. "
-    "Observations beyond a bound are moved to it, so that the true mean can lie outside the band.")
-END_NOT_OBSERVED = (
-    "By the released second moments people hardly differ in the first or the last fifth of the "
-    "time range. If next to no observations lie there, although times are stated to be spread "
-    "evenly, the curve and its band cannot be relied on there: state how times come about.")
-EMPTY_END = "ends of the time range without observations"
-FAR_PEOPLE = "a few people far from most others"
-UNDETERMINED = ("In part of the time range the curve is hardly determined: its 95 % confidence "
-                "band spans more than half of the stated range of values.")
 
 
 @mechanisms.register
 @dataclass(frozen=True, kw_only=True)
-class AdaptiveMean(AdaptiveRelease[MeanPlan, MeanEvidence]):
+class AdaptiveMean(AdaptiveRelease[MeanPlan, Evidence]):
     """Find the neighbourhood, learn the size of the deviations there, tighten, and measure.
 
     Four small releases of clipped averages over all curves: a location, twice one with the sizes of
@@ -187,9 +147,20 @@ class AdaptiveMean(AdaptiveRelease[MeanPlan, MeanEvidence]):
         "skewed people who are each observed in a short window. Default: by the stated facts.",
         choices=("tight", "moderate", "wide"))
     design: str = param(
-        "stated", "Distribution of observation times",
-        "Stated: by the public facts. Unknown: a tenth of the budget is spent on estimating it.",
-        choices=("stated", "unknown"))
+        "checked", "Distribution of observation times",
+        "Checked: stated facts are relied on, and a small share of the budget tells whether they "
+        "are true; where times are not stated, whether they are even. Stated: relied on without a "
+        "check. Unknown: a tenth of the budget is spent on estimating the distribution.",
+        choices=("checked", "stated", "unknown"), earlier="stated")
+    checks: float | None = param(
+        None, "Share of the budget for checks",
+        "Of the first message, about the stated facts. Default: 2 to 10 %, less for large studies.",
+        low=0.001, high=0.2)
+    last_step: str | None = param(
+        None, "Last step",
+        "Near: about the centre found so far, as in versions before 0.7. Default: about the middle "
+        "of the bounds, where nobody is clipped and that has less noise; and from N = 500 on with "
+        "more of the budget.", choices=("near",), earlier="near")
     prior: str | None = param(
         None, "Prior curve",
         "A public curve to start from, as values at equally spaced times. Only the difference "
@@ -238,98 +209,21 @@ class AdaptiveMean(AdaptiveRelease[MeanPlan, MeanEvidence]):
     def model_fit(self, data: CurveData, basis: Basis, plans: Sequence[MeanPlan], draws: int,
                   rng: np.random.Generator) -> MeanFit:
         return self.fit_class(data, basis, plans, draws, self.law_of_times(data.facts),
-                              self.scale(data.facts)(data.times, data.values), rng)
-
-    def long_tails_from(self, facts: PublicFacts, fit: Fit) -> Array | float:
-        """Less where levels of people differ by much of the distance to the nearer bound, or more.
-
-        Most of them are then at that bound and the others far from it.
-        """
-        scale, elsewhere = self.scale(facts), super().long_tails_from(facts, fit)
-        if fit.band is None or fit.band.people is None or not scale.is_flat:
-            return elsewhere
-        people = fit.band.people
-        variance = people.stretch[..., 0] ** 2 * people.moments[..., 0, 0]
-        distance = scale.half - np.abs(fit.band.centre[..., 0] - scale.middle.heights[0])
-        levels = np.sqrt(np.maximum(variance, 0.0))
-        at_bound = levels > constants.LEVELS_AT_BOUND * distance
-        beyond = levels > constants.LEVELS_BEYOND_BOUND * distance
-        return np.where(beyond, constants.LONG_TAILS_BEYOND_BOUND,
-                        np.where(at_bound, constants.LONG_TAILS_AT_BOUND, elsewhere))
+                              self.scale(data.facts), rng)
 
     def cautions(self, facts: PublicFacts, plans: Sequence[MeanPlan], fit: Fit,
-                 evidence: MeanEvidence) -> Iterator[Caution]:
-        released, sizes = evidence.released, evidence.sizes
+                 evidence: Evidence) -> Iterator[Caution]:
+        released = evidence.released
         if self._is_tight(facts) and not facts.symmetric:
             yield Caution(CENTRE_NOT_MEAN, released)
-        few = np.array([not are_told_apart(self.functions(plan.size, facts),
-                                           self.law_of_times(facts)) for plan in plans])
-        yield Caution(FEW_TIMES, released & few[:, None, None])
-        yield Caution(CLUSTERED_TIMES, evidence.clustered, voids_band=True)
-        yield Caution(GAP_IN_TIMES, evidence.with_gap, voids_band=True)
-        yield Caution(GAPS_NOT_SEEN, evidence.hides_gaps & released)
-        law = self.law_of_times(facts)
-        if not facts.symmetric and _share_observed(law, sizes) < constants.WHOLE_RANGE:
-            yield Caution(SKEWED_PARTS, released)
-        if not facts.symmetric and not law.is_known:
-            yield Caution(SKEWED_PARTS_UNKNOWN, released)
         if fit.band is not None:
-            rows, scale = fit.basis(drawing_grid()), self.scale(facts)
-            errors = standard_errors(fit.band.covariance, rows)
-            wide = ROUNDED_NORMAL * errors > constants.UNDETERMINED * scale.half
-            yield Caution(UNDETERMINED, released & (wide.mean(axis=-1) > constants.SOMEWHERE))
-            finer, steep, narrow = self.narrow_features(
-                facts, plans, fit.band, NORMAL * errors.mean(axis=-1))
-            between_times = few[:, None, None]  # where the release says that it rests on smoothness
-            yield Caution(FINER_DETAIL, released & finer & ~between_times)
-            yield Caution(STEEP_ENDS, released & steep & ~finer & ~between_times)
-            empty, ends = self._ends_not_observed(facts, plans, fit.band, sizes)
-            yield Caution(END_NOT_OBSERVED, released & empty)
-            yield from power.cautions((
-                power.Unshown(power.NARROW_FEATURES,
-                              [power.narrow_features(plan.size) for plan in plans],
-                              released & narrow & ~finer & ~steep & ~between_times),
-                power.Unshown(power.EMPTY_ENDS, (EMPTY_END,) * len(plans),
-                              released & (ends & ~empty | evidence.hides_short_gaps
-                                          & ~evidence.hides_gaps & ~evidence.with_gap)),
-                power.Unshown(power.LONG_TAILS, (FAR_PEOPLE,) * len(plans),
-                              released & (not facts.symmetric) & self._hide_tails(
-                                  facts, fit, evidence))))
-            curves = fit.band.centre @ rows.T  # from the middle of the bounds, unless that is flat
-            from_middle = curves - scale.middle.heights[0] if scale.is_flat else curves
-            at_bound = band_checks.lie_at_a_bound(from_middle, errors, scale.half)
-            yield Caution(AT_A_BOUND, released & at_bound)
-            yield Caution(NEAR_A_BOUND, released & ~at_bound & band_checks.lie_near_a_bound(
-                from_middle, errors, sizes.n_curves, scale.half))
-
-    def _hide_tails(self, facts: PublicFacts, fit: Fit, evidence: MeanEvidence
-                    ) -> NDArray[np.bool_]:
-        """Which releases have too much noise to tell of long tails, and did not."""
-        return np.asarray((evidence.excess_noise > constants.EXCESS_NOISE_FOR_POWER)
-                          & (evidence.excesses <= self.long_tails_from(facts, fit)))
-
-    def _ends_not_observed(self, facts: PublicFacts, plans: Sequence[MeanPlan], band: Band,
-                           sizes: Sizes) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
-        """Which releases say that times stated as even leave out an end, and which would not.
-
-        Not asked of Fourier functions, for which both ends are one place, nor of people who are
-        observed a few times each.
-        """
-        empty, hidden = np.zeros((2, *band.centre.shape[:3]), dtype=bool)
-        hidden[:] = self.law_of_times(facts) == Design()
-        is_asked = (band.people is not None and self._basis_family(facts) == "cosine"
-                    and sizes.fewest_per_curve >= constants.OFTEN)
-        for k, plan in enumerate(plans):
-            if is_asked and hidden[k].any() and plan.feasible:
-                assert band.people is not None
-                moments = band.people.moments[k][..., :plan.size, :plan.size]
-                people = SecondMoments(moments, band.people.noise[k],
-                                       band.people.stretch[k][..., :plan.size],
-                                       band.people.privacy[k][..., :plan.size])
-                functions = self.functions(plan.size, facts)
-                empty[k] = band_checks.tell_little_at_an_end(functions, people)
-                hidden[k] = power.hides_empty_ends(functions, people)
-        return empty, hidden
+            errors = standard_errors(fit.band.covariance, fit.basis(drawing_grid()))
+            finer, steep = self.narrow_features(facts, plans, fit.band,
+                                                NORMAL * errors.mean(axis=-1))
+            drawn = np.array([are_told_apart(self.functions(plan.size, facts),
+                                             self.law_of_times(facts))
+                              for plan in plans])[:, None, None]  # not between few common times
+            yield Caution(FEATURES, released & drawn & (finer | steep))
 
     # -- fixed before any reading is looked at ---------------------------------------------
 
@@ -339,34 +233,51 @@ class AdaptiveMean(AdaptiveRelease[MeanPlan, MeanEvidence]):
         Raises
         ------
         InputError
-            If the split does not fit the releases, or if a Fourier basis is chosen where the
-            design is undeclared.
+            If the split does not fit the releases, or if an earlier edition drew otherwise between
+            few common times.
         """
         sizes, facts = public.sizes, public.facts
         verdict = self.feasibility(sizes, budgets)
         is_joint = self.is_joint(facts, budgets)
-        learns_times = not self.law_of_times(facts).is_known
-        if learns_times and self._basis_family(facts) != "cosine":
-            raise InputError("An unknown distribution of observation times needs the cosine basis.",
-                             field="design", hint="Choose cosine, or state how times are spread.")
-        effective = verdict.effective_size
-        pure = _any_pure(budgets)
-        shares = self.shares(pure, is_joint, effective)
-        if learns_times:
-            shares = tuple(share * (1 - TIMES_SHARE) for share in shares)
+        effective, pure = verdict.effective_size, _any_pure(budgets)
+        first_share, far_share = self._shares_of_checks(effective, pure)
+        left = 1 - first_share - far_share
+        times_share = TIMES_SHARE * left if self._may_learn_times(facts) else 0.0
+        shares = tuple(share * (left - times_share)
+                       for share in self.shares(pure, is_joint, effective))
+        first = None if not first_share else FirstMessage.planned(
+            self.law_of_times(facts), effective, first_share, pure)
         # without a band, or where δ = 0, the last of six steps has no share and is not released
-        releases = list(zip(release_steps(is_joint)[:len(shares)], shares, strict=True))
-        if learns_times:
-            releases.insert(0, (TIMES, TIMES_SHARE))
+        releases = [*zip(release_steps(is_joint)[:len(shares)], shares, strict=True)]
+        if times_share:
+            releases.insert(0, (TIMES, times_share))
+        if first is not None:
+            releases.insert(0, (first.step, first_share))
+        if far_share:
+            releases.append((FAR, far_share))
         size = self.size(sizes, effective, facts, pure)
+        self.check_edition(size, facts)
         is_large = effective >= constants.SHRINK_FROM or not verdict.is_feasible
         clips = self.clipping_constants(sizes, effective, facts, is_joint)
         return MeanPlan(
             size=size, budgets=budgets, shares=shares, verdict=verdict,
             shrinks=self._shrinks(is_large, size, facts), is_joint=is_joint,
-            learns_times=learns_times,
-            constants=replace(clips, by_people=self.weights == "people"),
-            spends=ledger(sizes, budgets, verdict, releases))
+            times_share=times_share,
+            constants=replace(clips, by_people=self.weights == "people",
+                              ball=self._ball(size, sizes, facts)),
+            spends=ledger(sizes, budgets, verdict, releases), first=first, first_share=first_share,
+            far_share=far_share)
+
+    def _shares_of_checks(self, effective: float, pure: bool) -> tuple[float, float]:
+        """Shares of the first and of the last message, both about stated facts."""
+        if self.design == "stated":
+            return 0.0, 0.0
+        first = first_share(effective, pure) if self.checks is None else self.checks
+        return first, 0.0 if pure else FAR_SHARE
+
+    def _may_learn_times(self, facts: PublicFacts) -> bool:
+        """Whether the distribution of observation times is released, in case that it is needed."""
+        return self.design == "unknown" or not facts.design.is_known
 
     def feasibility(self, sizes: Sizes, budgets: tuple[Budget, ...]) -> Feasibility:
         """Whether these public sizes and budgets can give anything useful."""
@@ -434,6 +345,13 @@ class AdaptiveMean(AdaptiveRelease[MeanPlan, MeanEvidence]):
         if width == "moderate":
             return replace(start, final_width=constants.MODERATE.at(effective), **FOR_SKEW)
         return replace(SEPARATELY, final_width=constants.WIDE.at(effective), **FOR_SKEW)
+
+    def _ball(self, size: int, sizes: Sizes, facts: PublicFacts) -> float:
+        """Radius of a last step about the middle of the bounds that clips nobody; else infinite."""
+        if self.last_step is not None:
+            return math.inf
+        return largest_norm(self.functions(size, facts), self.law_of_times(facts),
+                            sizes.fewest_per_curve)
 
     def _width_of_clipping(self, sizes: Sizes, facts: PublicFacts) -> str:
         """How far from the centre curves are clipped: "tight", "moderate" or "wide".
@@ -503,6 +421,8 @@ class AdaptiveMean(AdaptiveRelease[MeanPlan, MeanEvidence]):
         """
         if self.split is not None:
             return self._stated_shares(is_joint, pure)
+        if is_joint and self.last_step is None and effective >= constants.MANY:
+            return constants.JOINT_SHARES_MANY
         if is_joint:
             return constants.joint_shares(effective)
         return constants.SHARES_PURE if pure else self._usual_shares
@@ -516,7 +436,15 @@ class AdaptiveMean(AdaptiveRelease[MeanPlan, MeanEvidence]):
         return Scale(curve, margin if self.prior_room is None else self.prior_room)
 
     def law_of_times(self, facts: PublicFacts) -> Design:
-        return Design(law=TimeLaw.UNKNOWN) if self.design == "unknown" else facts.design
+        """As stated. Where nothing is, even times are relied on, and checked.
+
+        Not of people with one observation each, nor where nothing is to be relied on.
+        """
+        if self.design == "unknown":
+            return Design(law=TimeLaw.UNKNOWN)
+        is_checked = self.design == "checked" and not facts.design.is_known
+        is_even = is_checked and facts.observations_per_curve != 1 and facts.reading_sd == 0
+        return Design() if is_even else facts.design
 
     def expected_error(self, sizes: Sizes, budgets: tuple[Budget, ...], facts: PublicFacts
                        ) -> float:
@@ -534,7 +462,9 @@ class AdaptiveMean(AdaptiveRelease[MeanPlan, MeanEvidence]):
         pure = _any_pure(budgets)
         half, is_joint = self.scale(facts).half, self.is_joint(facts, budgets)
         final = release_steps(is_joint).index(FINAL_PAIR if is_joint else FINAL_CENTRE)
-        share = self.shares(pure, is_joint, effective)[final]
+        left = 1 - sum(self._shares_of_checks(effective, pure))
+        left *= 1 - TIMES_SHARE * self._may_learn_times(facts)
+        share = left * self.shares(pure, is_joint, effective)[final]
         spread = (constants.TYPICAL_SPREAD if self.guessed_spread is None
                   else self.guessed_spread / half)
         radius = (constants.JOINT_RADIUS if is_joint else constants.RADIUS_OF_SPREAD) * spread
@@ -544,9 +474,10 @@ class AdaptiveMean(AdaptiveRelease[MeanPlan, MeanEvidence]):
         return float(half**2 * 4 * width * (radius * scales.sum() / effective)**2 / share)
 
     def limit_of_band(self, facts: PublicFacts) -> str:
-        if not self._is_tight(facts):
-            return HOLDS_WITH_SKEW
-        return RELIES_ON_SYMMETRY if facts.symmetric else ""  # else the release carries a caution
+        relies_on = [TIMES_AND_LEVELS]
+        if self._is_tight(facts) and facts.symmetric:  # if only tight, the release says so
+            relies_on.append(RELIES_ON_SYMMETRY)
+        return " ".join(filter(None, (*relies_on, self.limit_between_times(facts))))
 
     def as_one_centre(self, n_people: int, budget: Budget, facts: PublicFacts) -> Budget | None:
         if budget.is_pure or not self.law_of_times(facts).is_known:
@@ -575,17 +506,6 @@ class AdaptiveMean(AdaptiveRelease[MeanPlan, MeanEvidence]):
         if pure and expected == len(constants.SHARES):  # the share of the sixth goes to the others
             return tuple(share / sum(shares[:5]) for share in shares[:5])
         return shares
-
-
-def _share_observed(law: Design, sizes: Sizes) -> float:
-    """How much of the time range the observations of one curve stand for, as stated.
-
-    >>> _share_observed(Design.visits(0.25), Sizes((100,), 400, 4))
-    1.0
-    """
-    if law.law is TimeLaw.VISITS:
-        return min(1.0, law.gap * sizes.fewest_per_curve)
-    return law.window if law.law is TimeLaw.WINDOWS else 1.0
 
 
 def _any_pure(budgets: tuple[Budget, ...]) -> bool:

@@ -14,7 +14,7 @@ from typing import Protocol, TypeGuard
 import numpy as np
 
 from engine.core.arrays import Array
-from engine.core.types import Design
+from engine.core.types import Design, TimeLaw
 from engine.numerics.bases import Basis
 from engine.numerics.deviations import plain, weighted_within_curves
 from engine.numerics.moments import curve_moments
@@ -54,6 +54,15 @@ class DeviationLaw(Protocol):
         (…, p)
         """
 
+    def share_beyond(self, spread: Array, shape: Array, radius: Array) -> Array:
+        """Shares of deviations with 1 < ‖h/d‖/c ≤ 2, and with more: (…, 2).
+
+        Parameters
+        ----------
+        spread, shape, radius
+            As those of `retained_share`.
+        """
+
     def slope(self, spread: Array, shape: Array, radius: Array) -> Array:
         """E ∂ψ_l/∂h_l: how much a clipped average moves when its centre does.
 
@@ -81,11 +90,14 @@ class ReferenceLaw(DeviationLaw):
         it, and are clipped more. None: T is the identity.
     is_mixed : bool
         Whether E T is not the identity, so that `response` is needed.
+    doubt : (p, p), optional
+        E T of visits on their planned days less E T: the stated law leaves open how late they are.
     """
 
     sample: Array
     slopes: Array | None = None
     is_mixed: bool = False
+    doubt: Array | None = None
 
     @cached_property
     def absolute(self) -> Array:
@@ -110,6 +122,9 @@ class ReferenceLaw(DeviationLaw):
         """E|ψ_l| / E|h_l| for h = spread · Z: the share of the size that clipping leaves."""
         factors = self._factors((spread / shape) ** 2, radius)[0]
         return np.asarray(factors @ self.absolute / self.absolute.sum(axis=0))
+
+    def share_beyond(self, spread: Array, shape: Array, radius: Array) -> Array:
+        return _shares_beyond(self._factors((spread / shape) ** 2, radius)[0])
 
     def slope(self, spread: Array, shape: Array, radius: Array) -> Array:
         """How much a clipped average moves when its centre does, coefficient by coefficient.
@@ -220,7 +235,20 @@ def of_observed_curves(basis: Basis, observations: int, design: Design) -> Refer
     else:
         curves = plain(moments)
     slopes = np.moveaxis(curves.slopes[0], -1, 0).swapaxes(1, 2)  # (sample, p, p), T_lj
-    return ReferenceLaw(_standardised(curves.targets[0].T), slopes, design != Design())
+    doubt = None
+    if design.law is TimeLaw.VISITS:
+        doubt = _mean_slopes_on_planned_days(basis, observations, design) - slopes.mean(axis=0)
+    return ReferenceLaw(_standardised(curves.targets[0].T), slopes, design != Design(), doubt)
+
+
+def _mean_slopes_on_planned_days(basis: Basis, observations: int, design: Design) -> Array:
+    """E T of people whose visits begin as the design states and are never late: (p, p)."""
+    rng = Stratified(np.random.default_rng(_SEED))  # the starts of the late visits
+    times = draw_times(design, _CURVES, observations, rng, late=0.0).reshape(1, -1)
+    counts = np.full(_CURVES, observations)
+    moments = curve_moments(times, np.zeros_like(times), counts, basis)
+    (_, curves), = weighted_within_curves(moments, counts, {basis.size}, design)
+    return np.asarray(curves.slopes[0].mean(axis=-1).T)
 
 
 def is_mixed(law: DeviationLaw) -> TypeGuard[ReferenceLaw]:
@@ -232,6 +260,12 @@ def is_mixed(law: DeviationLaw) -> TypeGuard[ReferenceLaw]:
         Of any kind.
     """
     return isinstance(law, ReferenceLaw) and law.is_mixed
+
+
+def _shares_beyond(factors: Array) -> Array:
+    """Shares of clipping factors (…, sample) below 1, and below a half: (…, 2)."""
+    far = (factors < 0.5).mean(axis=-1)
+    return np.stack([(factors < 1.0).mean(axis=-1) - far, far], axis=-1)
 
 
 def _standardised(sample: Array) -> Array:
@@ -282,6 +316,9 @@ class ProductLaw(DeviationLaw):
         factors = self._factors((spread / shape) ** 2, radius)[0]
         return np.asarray((self._sizes(factors[..., None, :]) / self._sizes(1.0)).reshape(
             spread.shape))
+
+    def share_beyond(self, spread: Array, shape: Array, radius: Array) -> Array:
+        return _shares_beyond(self._factors((spread / shape) ** 2, radius)[0])
 
     def slope(self, spread: Array, shape: Array, radius: Array) -> Array:
         """E[f wF_k² S_ll − 1{f < 1} f h_kl Σ_hm wF_h F_k S_ml h_hm/d_hm² /‖h/d‖²].

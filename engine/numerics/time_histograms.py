@@ -8,21 +8,20 @@ follow from the shares of observations that fall into equal parts of the time ra
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
 
-from engine.core.arrays import Array
+from engine.core.arrays import Array, Indices
 from engine.numerics.bases import SUP_NORM, Basis
 from engine.numerics.moments import highest_wave, product_table
 
 SENSITIVITY = np.sqrt(2.0)  # of the sum of shares: two points of a simplex are at most √2 apart
 _FEWEST_BINS = 16
-_ROUGH, _SURE = 0.4, 2.5  # of the size of the shares; of what noise makes of bends
 _NODES = 8  # for each basis function: integrals of their products are exact
-_STRETCH, _NEXT_TO_NONE = 0.2, 0.25  # of the range; of what even times put there
-_CLEAR = 3.0  # standard deviations by which even times stay above what counts as a gap
+_STRETCH, _NEXT_TO_NONE = 1 / 6, 0.25  # of the range; of what even times put there
+_SURELY = 1.64  # standard deviations of noise
 _MIN_UNCERTAIN = 0.25  # of a cosine's noise, which shrinking it never removes for certain
 
 
@@ -63,12 +62,33 @@ def time_shares(times: Array, values: Array, counts: NDArray[np.int64], bins: in
     >>> time_shares(times, values, np.array([2, 1]), bins=2)[0].tolist()
     [[1.0, 0.0], [0.0, 1.0]]
     """
-    repeats, n = len(times), len(counts)
-    curve = np.repeat(np.arange(n), counts)
     is_number = np.isfinite(times) & np.isfinite(values)
     index = np.clip(np.where(is_number, times, 0.0) * bins, 0, bins - 1).astype(np.int64)
-    # every reading (repeats, N) to its repeat, part and curve, counted in one pass
-    cell = (np.arange(repeats)[:, None] * bins + index) * n + curve
+    return shares_in(index, is_number, counts, bins)
+
+
+def shares_in(index: NDArray[np.int64], is_number: NDArray[np.bool_], counts: NDArray[np.int64],
+              bins: int) -> Array:
+    """Share of the observations of each curve that have each number from 0 to bins − 1.
+
+    Parameters
+    ----------
+    index, is_number : (repeats, N)
+        The number of each observation, and whether it is one: a curve with one that is not has
+        shares of 0.
+    counts : (curves,)
+        Observations of each.
+    bins : int
+        How many numbers there are.
+
+    Returns
+    -------
+    (repeats, bins, curves)
+    """
+    repeats, n = len(index), len(counts)
+    curve = np.repeat(np.arange(n), counts)
+    # every reading (repeats, N) to its repeat, number and curve, counted in one pass
+    cell = (np.arange(repeats)[:, None] * bins + np.where(is_number, index, 0)) * n + curve
     shares = np.bincount(cell.ravel(), minlength=repeats * bins * n).reshape(repeats, bins, n)
     bad = np.stack([np.bincount(curve, row, minlength=n) for row in ~is_number])
     return np.where(bad[:, None] > 0, 0.0, shares / np.maximum(counts, 1))
@@ -91,6 +111,11 @@ class Mixing:
     variance: Array | None = None
     directions: Array | None = None
 
+    def of(self, repeats: slice, columns: slice | Indices) -> Mixing:
+        """That of some releases, of (repeats, columns)."""
+        return replace(self, matrix=self.matrix[repeats][:, columns], variance=None
+                       if self.variance is None else self.variance[repeats][:, columns])
+
     def uncertainty(self, covariance: Array) -> Array:
         """Variance that the error of M adds to a measurement of a deviation.
 
@@ -111,7 +136,7 @@ class Mixing:
         return np.asarray((self.variance[..., None] * spread).sum(axis=-2))
 
 
-def mixing_of_shares(shares: Array, noise: Array, size: int) -> Mixing:
+def mixing_of_shares(shares: Array, noise: Array, basis: Basis) -> Mixing:
     """M from released shares of observation times.
 
     Each E √2cos(πkt) is shrunk by the noise that it may hold (James and Stein, 1961), so that
@@ -123,35 +148,35 @@ def mixing_of_shares(shares: Array, noise: Array, size: int) -> Mixing:
         Averages over curves, with noise.
     noise : (columns,)
         Standard deviation of the Gaussian noise in each share.
-    size : int
-        Basis functions (cosines).
+    basis : Basis
+        The functions.
 
     Returns
     -------
     Mixing
         Of (repeats, columns).
     """
-    basis = Basis(size, family="cosine")
-    bins, order = shares.shape[-1], np.arange(1, highest_wave(basis) + 1)
+    size = basis.size
+    bins, order = shares.shape[-1], np.arange(1, highest_wave(
+        Basis(size, family="cosine")) + 1)
     middles = (np.arange(bins) + 0.5) / bins
     cosines = SUP_NORM * np.cos(np.pi * order * middles[:, None])  # (bins, cosines)
     measured, variance = shares @ cosines, bins * noise[:, None] ** 2
     left = np.maximum(0.0, 1 - variance / np.maximum(measured**2, 1e-300))
     # density (repeats, columns, nodes) times the products of waves (nodes, size · size)
     nodes = (np.arange(_NODES * size) + 0.5) / (_NODES * size)
-    density = 1 + SUP_NORM * (left * measured) @ np.cos(np.pi * order[:, None] * nodes)
+    at_nodes = np.cos(np.pi * order[:, None] * nodes)
+    density = 1 + SUP_NORM * (left * measured) @ at_nodes
     waves = basis(nodes)
     products = (waves[:, :, None] * waves[:, None, :]).reshape(len(nodes), -1) / len(nodes)
     matrix = (np.maximum(density, 0.0) @ products).reshape(*shares.shape[:2], size, size)
-    return Mixing(matrix, variance * np.maximum(left, _MIN_UNCERTAIN),
-                  product_table(basis)[1:] / SUP_NORM)
+    directions = (product_table(basis)[1:] / SUP_NORM if basis.family == "cosine" else
+                  (SUP_NORM * at_nodes @ products).reshape(-1, size, size))
+    return Mixing(matrix, variance * np.maximum(left, _MIN_UNCERTAIN), directions)
 
 
-def are_rough(shares: Array, noise: Array) -> NDArray[np.bool_]:
-    """Whether released shares jump up and down as those of a few common times do.
-
-    Compared are second differences, less what noise alone makes of them, with the shares
-    themselves.
+def may_leave_a_part_empty(shares: Array, noise: Array) -> NDArray[np.bool_]:
+    """True unless each stretch of the range surely holds a quarter of what even times put there.
 
     Parameters
     ----------
@@ -159,75 +184,15 @@ def are_rough(shares: Array, noise: Array) -> NDArray[np.bool_]:
         Averages over curves, with noise.
     noise : (columns,)
         Standard deviation of the Gaussian noise in each share.
-
-    Returns
-    -------
-    (repeats, columns) of bool
-    """
-    bins = shares.shape[-1]
-    bends = shares[..., 1:-1] - (shares[..., :-2] + shares[..., 2:]) / 2
-    from_noise = 1.5 * (bins - 2) * noise**2
-    bent = (bends**2).sum(axis=-1) - _SURE * from_noise
-    size = (shares**2).sum(axis=-1) - bins * noise**2
-    return np.asarray(bent > _ROUGH * np.maximum(size, 0.0))
-
-
-def leave_a_gap(shares: Array, noise: Array) -> NDArray[np.bool_]:
-    """Whether a fifth of the time range may hold next to none of the released shares.
-
-    That is less than a quarter of what evenly spread times put there, give or take what noise may
-    add. Where `tells_gaps` is true, even times seem to leave a gap in about one release of 100.
-
-    Parameters
-    ----------
-    shares : (repeats, columns, bins)
-        Averages over curves, with noise.
-    noise : (columns,)
-        Standard deviation of the Gaussian noise in each share.
-
-    Returns
-    -------
-    (repeats, columns) of bool
 
     Examples
     --------
     >>> shares = np.array([[[0.1] * 10, [0.2] * 3 + [0.0] * 4 + [0.2] * 2 + [0.0]]])
-    >>> leave_a_gap(shares, np.zeros(2)).tolist()
+    >>> may_leave_a_part_empty(shares, np.zeros(2)).tolist()
     [[False, True]]
     """
     bins = shares.shape[-1]
-    length = _stretch(bins)
+    length = max(1, round(_STRETCH * bins))
     stretches = np.lib.stride_tricks.sliding_window_view(shares, length, axis=-1).sum(axis=-1)
-    highest = _NEXT_TO_NONE * length / bins + math.sqrt(length) * noise
-    return np.asarray(stretches.min(axis=-1) < highest)
-
-
-def tells_gaps(noise: Array, bins: int, stretch: float = _STRETCH) -> NDArray[np.bool_]:
-    """Whether so little noise lets shares tell a gap from evenly spread times.
-
-    Parameters
-    ----------
-    noise : (columns,)
-        Standard deviation of the Gaussian noise in each share.
-    bins : int
-        Equal parts of the range.
-    stretch : float
-        Length of the gap, of the range.
-
-    Returns
-    -------
-    (columns,) of bool
-
-    Examples
-    --------
-    >>> tells_gaps(np.array([0.01, 0.05]), bins=16).tolist()
-    [True, False]
-    """
-    length = _stretch(bins, stretch)
-    missing = (1 - _NEXT_TO_NONE) * length / bins  # of a gap, at least
-    return np.asarray(missing > (1 + _CLEAR) * math.sqrt(length) * noise)
-
-
-def _stretch(bins: int, stretch: float = _STRETCH) -> int:
-    """Parts that make up so much of the range."""
-    return max(1, round(stretch * bins))
+    needed = _NEXT_TO_NONE * length / bins + _SURELY * math.sqrt(length) * noise
+    return np.asarray(stretches.min(axis=-1) < needed)

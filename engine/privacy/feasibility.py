@@ -104,7 +104,7 @@ WIDE = 0.25  # of the stated range: a band that wide shows hardly more than a le
 
 
 def verdict(feasibility: Feasibility | None, wide: float = 0.0, is_flat: bool = False,
-            is_unreliable: bool = False) -> str | None:
+            is_unreliable: bool = False, is_tested: bool = True) -> str | None:
     """What can be read from a curve: the one verdict of pages, previews and files.
 
     Parameters
@@ -117,11 +117,14 @@ def verdict(feasibility: Feasibility | None, wide: float = 0.0, is_flat: bool = 
         Whether a constant curve fits into the band, so that no change can be told.
     is_unreliable : bool
         Whether the release warns that its band cannot be relied on.
+    is_tested : bool
+        Whether the stated facts that a release can contradict were tested.
 
     Returns
     -------
     str or None
-        As `Feasibility.verdict`; "doubtful" where the band cannot be relied on, and "coarse" where
+        As `Feasibility.verdict`, but "usable" at most where facts were not tested; "doubtful" where
+        the band cannot be relied on, and "coarse" where
         it tells no more than a level; None where nothing is known.
 
     Examples
@@ -137,7 +140,10 @@ def verdict(feasibility: Feasibility | None, wide: float = 0.0, is_flat: bool = 
         return "doubtful"
     if wide >= WIDE or is_flat:
         return "coarse"
-    return None if feasibility is None else feasibility.verdict
+    if feasibility is None:
+        return None
+    is_better = feasibility.verdict in ("good", "nearly free")
+    return "usable" if is_better and not is_tested else feasibility.verdict
 
 
 MAX_NOISE, COARSE_NOISE, USABLE_NOISE, GOOD_NOISE = 0.10, 0.05, 0.02, 0.005  # of a share

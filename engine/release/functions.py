@@ -16,7 +16,13 @@ from engine.language.numbers import named, percent
 from engine.mechanisms import Mechanism
 from engine.numerics.counts.estimands import ESTIMANDS
 from engine.release.certified import ReleaseCost
-from engine.release.uncertainty import Uncertainty, band_of, covariance_inside, moved_inside
+from engine.release.uncertainty import (
+    Uncertainty,
+    band_of,
+    covariance_inside,
+    facts_of,
+    moved_inside,
+)
 
 _BETWEEN = 5  # of the places of the drawing grid, those between two of a function of two times
 LOG_ODDS = "Log-odds"
@@ -163,7 +169,7 @@ def functions_of(estimate: Estimate, mechanism: Mechanism, data: Data, cost: Rel
         uncertainty=Uncertainty(
             band, mechanism.feasibility(data.sizes, cost.inner_budgets), warnings, moved,
             0.0 if band is None else band.half_width / facts.value_half_width,
-            is_flat=bool(flat), is_unreliable=bool(estimate.is_unreliable.flat[0])))
+            is_flat=bool(flat), **facts_of(estimate)))
 
 
 def _rows(estimate: Estimate, mechanism: Mechanism, x: Array) -> Array:

@@ -15,7 +15,7 @@ from engine.mechanisms.percentile_curves import PercentileCurves, TimeInRanges
 from engine.release.certified import ReleaseCost
 from engine.release.functions import Axes, ReleasedFunctions, Table
 from engine.release.sentences import budget_words
-from engine.release.uncertainty import Uncertainty, band_of
+from engine.release.uncertainty import Uncertainty, band_of, facts_of
 
 TIME_IN_RANGE = "time_in_range"  # the table of average shares in ranges
 
@@ -90,7 +90,7 @@ def released_percentiles(estimate: Estimate, mechanism: PercentileCurves, data: 
     uncertainty = Uncertainty(
         band, mechanism.feasibility(data.sizes, cost.inner_budgets), estimate.warnings,
         wide=0.0 if band is None else band.half_width / facts.value_half_width,
-        findings=tuple(findings), is_unreliable=bool(estimate.is_unreliable.flat[0]))
+        findings=tuple(findings), **facts_of(estimate))
     about = (f"share of observations in each range, averaged over {axes.across}; "
              f"{budget_words(cost.certified)}, certified")
     tables = {TIME_IN_RANGE: Table(about, _averages(

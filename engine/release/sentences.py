@@ -435,8 +435,8 @@ def band_explained(uncertainty: Uncertainty, facts: PublicFacts) -> list[str]:
             *[band.limit] * bool(band.limit),
             *[f"Dashed: outside the range {span} the band is not meant to hold, because steep "
               "starts and ends are smoothed away."] * (not band.counts_ends),
-            *["Dotted: the common times. Between them the band is as wide as smooth curves may "
-              "differ there."] * bool(band.at_times)]
+            *["Dotted: the common times. The curve is drawn between them, and the band holds "
+              "smooth and straight ways to do so."] * bool(band.at_times)]
 
 
 def _as_far_as_drawn(band: ReleasedBand) -> str:

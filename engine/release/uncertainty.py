@@ -7,6 +7,7 @@ costs nothing and may be published.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -111,6 +112,10 @@ class Uncertainty:
         Whether a constant curve fits into the band.
     is_unreliable : bool
         Whether a warning says that the band cannot be relied on.
+    is_tested : bool
+        Whether the stated facts that a release can contradict were tested.
+    checks : tuple of (str, str, str)
+        For each of these facts what was stated, what was measured, what would have shown.
     """
 
     band: ReleasedBand | None = None
@@ -121,16 +126,26 @@ class Uncertainty:
     findings: tuple[str, ...] = ()
     is_flat: bool = False
     is_unreliable: bool = False
+    is_tested: bool = True
+    checks: tuple[tuple[str, str, str], ...] = ()
 
     @property
     def verdict(self) -> str | None:
         """What can be read from the release, as `engine.privacy.feasibility.verdict` says."""
-        return verdict(self.feasibility, self.wide, self.is_flat, self.is_unreliable)
+        return verdict(self.feasibility, self.wide, self.is_flat, self.is_unreliable,
+                       self.is_tested)
 
     @property
     def is_coarse(self) -> bool:
         """Whether only a level and a trend can be read from the release."""
         return self.verdict == "coarse"
+
+
+def facts_of(estimate: Estimate) -> dict[str, Any]:
+    """What the first release says of stated facts, as fields of `Uncertainty`."""
+    return {"is_unreliable": bool(estimate.is_unreliable.flat[0]),
+            "is_tested": bool(estimate.is_tested.flat[0]),
+            "checks": tuple(check.of(0, 0, 0).row() for check in estimate.checks)}
 
 
 def band_of(estimate: Estimate, ranges: list[tuple[Array, Array]], x: Array, limit: str = ""
@@ -152,9 +167,8 @@ def band_of(estimate: Estimate, ranges: list[tuple[Array, Array]], x: Array, lim
     if not estimate.band_kind or not ranges:
         return None
     counts_ends = estimate.intervals is None and reach_the_ends(estimate)
-    unseen, at_times = None if estimate.band is None else estimate.band.unseen, 0.0
-    if unseen is not None and unseen.are_open(estimate.basis_sizes[0]):
-        at_times = float(np.mean([width_at(*ends, unseen.times) / 2 for ends in ranges]))
+    times = getattr(estimate.basis, "times", ())
+    at_times = float(np.mean([width_at(*ends, times) / 2 for ends in ranges])) if times else 0.0
     is_periodic = counts_ends and getattr(estimate.basis, "is_periodic", False)
     inside = slice(0, len(x)) if counts_ends else _all_but_the_ends(len(x))
     half = float(np.mean([(high - low)[inside].mean() / 2 for low, high in ranges]))

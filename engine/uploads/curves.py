@@ -417,9 +417,10 @@ class Upload(UploadedData[CurveData]):
         return times[order], values[order], np.cumsum(curves.counts)
 
     def draw(self, n_repeats: int, rng: np.random.Generator) -> CurveData:
-        """Return the curves, times on [0, 1] and both within what was stated; `rng` is not used.
+        """Return the curves, times on [0, 1]; `rng` is not used.
 
-        Covariates stay in their own units: `PublicFacts.to_regressors` moves them.
+        Values beyond the stated bounds stay as they are, so that methods can count them before they
+        are moved. Covariates stay in their own units: `PublicFacts.to_regressors` moves them.
 
         Raises
         ------
@@ -427,12 +428,6 @@ class Upload(UploadedData[CurveData]):
             If more than one data set is asked for: there is only one.
         """
         self._only_once(n_repeats)
-        data, facts = self.recorded(), self.declared
-        return data if self.is_single else replace(
-            data, values=np.clip(data.values, facts.value_low, facts.value_high))
-
-    def recorded(self) -> CurveData:
-        """The same with values beyond the stated bounds as they are; for their holder alone."""
         facts, curves = self.declared, self.curves
         times = moved_to_common(facts.to_unit_time(curves.times), facts.design)
         if self.is_single:  # one reading of everybody, as it stands in the file; NaN where missing

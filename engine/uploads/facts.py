@@ -6,8 +6,8 @@ What bounds one person's effect is stated here, from outside the file, and check
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
-from typing import Any, NamedTuple
+from dataclasses import dataclass, replace
+from typing import Any
 
 from engine.core.errors import InputError
 from engine.core.lists import listed, repeated, shortened
@@ -26,12 +26,13 @@ _LARGEST = 1e100  # so that a range, its square and sums of squares stay finite
 _MARKS_OF_MARKUP = "[]<>*_`$~:|#\\{}"
 
 
-class StatedCovariate(NamedTuple):
+@dataclass(frozen=True)
+class StatedCovariate:
     """A column of numbers, and its range as far as a person has stated it."""
 
-    name: str
-    low: float | None
-    high: float | None
+    name: str = ""
+    low: float | None = None
+    high: float | None = None
     unit: str = ""
 
 

@@ -17,6 +17,7 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from engine.core.errors import InputError
 from engine.core.lists import counted, listed, shortened
@@ -30,7 +31,13 @@ from engine.uploads.proposing.examples import examples_of, summary_of
 from engine.uploads.proposing.framing import framed
 from engine.uploads.proposing.moments import beginning_of, kind_of_name, refuse_compact
 from engine.uploads.proposing.names import plain_name
-from engine.uploads.proposing.people import Ids, proposed_ids, refuse_totals
+from engine.uploads.proposing.people import (
+    Ids,
+    is_total,
+    proposed_ids,
+    refuse_rounded,
+    refuse_totals,
+)
 from engine.uploads.proposing.questions import Question, likely
 from engine.uploads.proposing.roles import (
     EVENTS,
@@ -41,6 +48,7 @@ from engine.uploads.proposing.roles import (
     hours_of,
     roles_of,
 )
+from engine.uploads.proposing.series import is_family_of_people
 from engine.uploads.proposing.stated import Stated
 from engine.uploads.reading_of_files import CODED, Column, Kind, Person, Reading
 from engine.uploads.spellings import OF_KINDS, OF_UNITS, plain_spelling
@@ -50,6 +58,7 @@ _OF_DATA = {DataType.CURVES: FileKind.CURVES, DataType.READINGS: FileKind.SINGLE
             DataType.RECORDS: FileKind.RECORDS, Counted.OUTCOMES: FileKind.OUTCOMES,
             Counted.VALUES: FileKind.VALUES, Counted.LABELS: FileKind.SCORES}
 _MOST_KINDS = 100  # of measurement, or units; more texts are ids
+_SENTENCE = r"\pL\S*\s+\S|:"  # a word with another behind it, or a colon
 _SEVERAL = {FileKind.CURVES: "keep", FileKind.OUTCOMES: "join"}
 
 
@@ -130,6 +139,7 @@ def propose(content: bytes, *, data: FileKind | DataType | Counted | str | None 
     ('3 lines, 2 different “child_id”: one id is one person', ())
     """
     look = Look(framed(content, encoding, sheet, limits), Stated.of(stated))
+    _refuse_totals_of_lines(look)
     roles = roles_of(look, _kind(data))
     ids = _ids(look, roles)
     reading = _reading(look, roles, ids)
@@ -141,6 +151,14 @@ def propose(content: bytes, *, data: FileKind | DataType | Counted | str | None 
                                               max(len(roles.at), 1)),
         n_people=_n_people(look, reading, ids), examples=examples_of(reading),
         notes=(*look.framed.notes, *notes_on(look, roles, reading)))
+
+
+def _refuse_totals_of_lines(look: Look) -> None:
+    """Refuse lines of totals by the first column, whatever it is, and columns of totals of people."""
+    first, *others = look.columns.values()
+    refuse_totals(first.texts, first.name)
+    if is_family_of_people([each.name for each in others if not is_total(each.name)], look.named):
+        refuse_totals(pa.array([each.name for each in others]), "")
 
 
 def propose_within(content: bytes, *, data: FileKind | DataType | Counted | str | None = None,
@@ -196,7 +214,9 @@ def _reading(look: Look, roles: Roles, ids: Ids | None) -> Reading:
     _refuse_kinds(look, roles, ids)
     if ids is not None:
         _refuse_lines_without_id(ids, missing)
+        refuse_rounded(ids)
         refuse_totals(ids.content.texts, ids.content.name)
+        _refuse_footers(look, ids)
     elif roles.people_in_columns:
         refuse_totals(pa.array([*look.columns][1:]), "")
     return Reading(
@@ -231,13 +251,13 @@ def _of_values(look: Look, names: Sequence[str]) -> Column:
 
 
 def _missing(look: Look, roles: Roles) -> tuple[str, ...]:
-    """Return the usual texts of missing cells that occur where numbers and dates stand.
+    """Return the usual texts of missing cells that occur where numbers and dates may stand.
 
     Among words, such as of a status, “none” may mean something.
     """
     names = (*(name for role, names in roles.single.items() if role not in CODED
                for name in names), *roles.covariates, *roles.features,
-             *(name for name, _ in roles.at),
+             *(name for name, _ in roles.at), *roles.candidates,
              *([*look.columns][1:] if roles.people_in_columns else ()))
     occurring = {text.casefold() for name in names for text in look.columns[name].missing}
     return ("", *sorted(occurring))
@@ -273,6 +293,23 @@ def _refuse_lines_without_id(ids: Ids, missing: Sequence[str]) -> None:
                          f"{have(number)} no id.", field=ids.content.name,
                          hint="Fill it in or leave those lines out: lines that nobody is named in "
                          "cannot be protected.")
+
+
+def _refuse_footers(look: Look, ids: Ids) -> None:
+    """Refuse lines with nothing beside an id of several words, where others have one: footnotes."""
+    is_sentence = np.asarray(pc.match_substring_regex(ids.content.texts, _SENTENCE))
+    of_lines = is_sentence[ids.content.codes]
+    if not of_lines.any() or 2 * of_lines.sum() > len(of_lines):
+        return
+    others = [content for content in look.columns.values() if content is not ids.content]
+    alone = of_lines & np.all([np.asarray(pc.equal(pc.utf8_trim_whitespace(content.text), ""))
+                               for content in others], axis=0)
+    if alone.any():
+        number = int(alone.sum())
+        raise InputError(
+            f"{counted(number, 'line')} {have(number)} a text in “{shortened(ids.content.name)}” and "
+            "nothing else, as notes below a table do.", field=ids.content.name,
+            hint="Leave notes out: they would count as people.")
 
 
 def _several(look: Look, roles: Roles) -> str:

@@ -99,7 +99,7 @@ def _in_order(people: People, whose: _Whose, order: Integers, covariates: Array,
     return {"server": whose.server[order], "covariates": covariates[order],
             "covariate_names": tuple(column.name for column in columns),
             "ids": tuple(whose.ids[k] for k in order.tolist()) if has_ids else (),
-            "server_names": whose.server_names,
+            "spellings": people.spellings, "server_names": whose.server_names,
             "time_column": _number_column(people.reading, "time"),
             "value_column": _number_column(people.reading, "value")}
 
@@ -203,7 +203,7 @@ def _of_long(people: People, whose: _Whose) -> tuple[Integers, Array, Array]:
     missing = [role for role in ("time", "value") if role not in people.columns]
     if missing:
         raise InputError(f"The reading names no column of the role {missing[0]}.", field=missing[0],
-                         hint='State it in “columns”, such as "time": {"name": "age"}.')
+                         hint=f'State it in “columns”, such as "{missing[0]}": {{"name": "…"}}.')
     times, values = people.columns["time"], people.columns["value"]
     several = people.reading.several
     if several == "keep":

@@ -36,6 +36,14 @@ def with_moments(weight, radius=1.0):
     return message
 
 
+def with_moments_about(shift):
+    """The location is about 0, and the moments about another centre, as no message has them."""
+    def message(points):
+        of_moments = with_moments(0.5)(points + shift)[..., points.shape[-1]:]
+        return np.concatenate([in_ball(points), of_moments], axis=-1)
+    return message
+
+
 def largest_shift(message, size, seed=3):
     """The largest distance of two messages, over random, mirrored and climbing pairs of points."""
     rng = np.random.default_rng(seed)
@@ -72,6 +80,11 @@ def test_the_weights_are_the_largest_for_which_that_holds(message):
     assert largest_shift(message, 5) > 2 * 1.001
 
 
+def test_moments_about_another_centre_than_that_of_their_location_would_not_be_free():
+    """So a ball about the middle of the bounds sends both about the middle."""
+    assert largest_shift(with_moments_about(0.5), 2) > 2 * 1.01
+
+
 def test_a_matrix_and_its_vector_have_one_norm_and_each_gives_the_other_back():
     matrices = np.random.default_rng(1).standard_normal((3, 7, 7))
     matrices = matrices + matrices.swapaxes(1, 2)
@@ -92,4 +105,4 @@ def test_joint_releases_are_left_where_delta_is_zero():
     """There the noise grows with how many numbers a message has."""
     sizes = SparseCurves(n_curves=400).draw(1, generator(1, 0, 0))
     spends = AdaptiveMean(releases="joint").release(sizes, (Budget(4.0),), generator(1, 1, 0)).spends[0]
-    assert len(spends) == 5 and all(line.epsilon is not None for line in spends)
+    assert len(spends) == 6 and all(line.epsilon is not None for line in spends)

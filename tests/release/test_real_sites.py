@@ -143,10 +143,10 @@ def test_every_site_and_the_centre_make_the_same_numbers(plan, sites):
         assert published.again(site.ledger, own.release_id).card == own.card
 
 
-def test_a_mean_curve_takes_four_rounds_however_many_sites_there_are():
+def test_a_mean_curve_takes_six_rounds_however_many_sites_there_are():
     for people in ((60, 50), (60, 50, 70)):
         turns = protocol(planned(people=people)).turns
-        assert turns[-1].round == 3 and len(turns) == 4 * len(people)
+        assert turns[-1].round == 5 and len(turns) == 6 * len(people)
 
 
 # -- what crosses ----------------------------------------------------------------------------------

@@ -408,7 +408,7 @@ def test_the_ledger_is_charged_before_any_noise_is_drawn(tmp_path, monkeypatch):
 def test_listeners_of_other_kinds_hear_the_same_as_before():
     with transcript.recorded() as messages:
         made("adaptive_mean", {}).release(curves(), (Budget(4.0, 1e-4),), np.random.default_rng(1))
-    assert len(messages) == 4
+    assert len(messages) == 6
 
 
 @pytest.mark.parametrize(("key", "chosen"), [

@@ -17,6 +17,7 @@ from engine.uploads.proposal import propose
 from engine.uploads.proposing.questions import answered
 from engine.uploads.proposing.roles import FileKind
 from engine.uploads.reading_of_files import Reading
+from engine.uploads.records import curves_of
 from tests import files
 from tests.syntax import syntax
 from tests.unit import test_device_exports as devices
@@ -446,11 +447,25 @@ def test_an_export_with_ids_has_their_people_and_an_archive_one_in_each_file():
     assert propose(packed, stated=stated).reading.columns["value"].name == "glucose (mg/dL)"
 
 
-def test_exports_below_one_another_and_of_several_makers_are_refused_with_what_to_do():
+@pytest.mark.parametrize("second", [devices.CLARITY, devices.CLARITY.replace("mg/dL", "mmol/L")])
+def test_exports_below_one_another_are_refused_with_what_to_do(second):
     with pytest.raises(InputError, match="several people into one"):
-        propose((devices.CLARITY * 2).encode())
-    with pytest.raises(InputError, match="each maker"):
-        propose(devices.archive(**{"ada.csv": devices.CLARITY, "bob.csv": devices.LIBREVIEW}))
+        propose((devices.CLARITY + second).encode())
+
+
+def test_monitors_of_several_makers_in_one_archive_are_read_in_one_unit():
+    packed = devices.archive(**{"ada.csv": devices.CLARITY, "bob.csv": devices.LIBREVIEW})
+    reading = propose(packed, stated={"facts": {"value_unit": "mg/dL"}}).reading
+    curves = curves_of(read(packed, Reading.of(reading.to_plain())))
+    assert dict(zip(curves.ids, curves.counts, strict=True)) == {"ada": 2, "bob": 2}
+    assert curves.values.min() == 40 and curves.values.max() == 220
+
+
+@pytest.mark.parametrize("name", ["export", "table"])
+def test_one_plain_table_in_an_archive_is_to_be_unpacked(name):
+    with pytest.raises(InputError) as refused:
+        propose(devices.archive(**{f"{name}.csv": files.csv().decode()}))
+    assert "Unpack" in refused.value.hint
 
 
 # -- what is certified -----------------------------------------------------------------------------

@@ -287,9 +287,9 @@ def test_the_last_site_cannot_leave():
     assert math.isnan(case.leaves)
 
 
-def test_the_centre_sees_four_messages_of_each_site_with_the_adaptive_mean():
+def test_the_centre_sees_six_messages_of_each_site_with_the_adaptive_mean():
     messages = sites_topic.transcript_of(WAVE, ADAPTIVE, FEW, 1)
-    assert len(messages) == 4 * 3
+    assert len(messages) == 6 * 3
     assert {message.site for message in messages} == {"A", "B", "C"}
     assert all((message.noise > 0).all() for message in messages)
 

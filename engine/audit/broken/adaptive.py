@@ -12,6 +12,7 @@ from engine.audit.broken import Broken, bug
 from engine.core.types import Array, Budget, Estimate, Public, Step
 from engine.mechanisms.adaptive_coefficients import AdaptiveCoefficients
 from engine.mechanisms.adaptive_mean import AdaptiveMean
+from engine.mechanisms.families.adaptive.checked_facts import FirstMessage
 from engine.mechanisms.families.adaptive.coefficient_fit import CoefficientFit, CoefficientPlan
 from engine.mechanisms.families.adaptive.covariate_moments import SCALED, CovariateSite
 from engine.mechanisms.families.adaptive.location import (
@@ -53,7 +54,8 @@ class _OtherSites(Broken, AdaptiveMean):
     def site(self, honest: SiteDeviations) -> SiteDeviations:
         """What takes the place of an honest site: by default another one with the same curves."""
         return self.site_class(honest.deviations, honest.unit, honest.noise, honest.symmetric,
-                               honest.index, honest.mixing, honest.steps)
+                               honest.index, honest.mixing, honest.steps,
+                               far_unit=honest.far_unit, far_noise=honest.far_noise)
 
     def model_fit(self, *args: Any) -> MeanFit:
         fit = super().model_fit(*args)
@@ -217,6 +219,40 @@ class SameNoiseInEveryStep(_OtherSites):
 
     def site(self, honest: SiteDeviations) -> SiteDeviations:
         return replace(honest, noise=np.broadcast_to(honest.noise[:1], honest.noise.shape))
+
+
+class _PerObservation(MeanFit):
+    def averages(self, message: FirstMessage) -> Array:
+        return super().averages(message) * self.data.counts.max()
+
+
+@bug(_MEAN, truncation=3)
+class FactsAreCountedByObservation(Broken, AdaptiveMean):
+    """Facts are averaged over observations, so that a person counts once for each."""
+
+    fit_class = _PerObservation
+
+
+class _MissingAreNumbers(MeanFit):
+    def averages(self, message: FirstMessage) -> Array:
+        missing = ~np.isfinite(self.values).all(axis=1)[:, None, None]
+        return np.where(missing, np.nan, super().averages(message))
+
+
+@bug(_MEAN, truncation=3)
+class FactsTellThatAReadingIsMissing(Broken, AdaptiveMean):
+    """What is sent about stated facts is no number as soon as one reading is none."""
+
+    fit_class = _MissingAreNumbers
+
+
+@bug(_MEAN, truncation=3)
+class FarPeopleAreFree(_OtherSites):
+    """People far away are counted with a tenth of the noise, as if even statistics were free."""
+
+    def site(self, honest: SiteDeviations) -> SiteDeviations:
+        assert honest.far_unit is not None
+        return replace(honest, far_unit=honest.far_unit / 10)
 
 
 @bug(_MEAN, truncation=3)

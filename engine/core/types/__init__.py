@@ -21,6 +21,7 @@ from engine.core.types.estimates import (
     Estimate,
     Fit,
     Intervals,
+    Late,
     LateCautions,
     Plan,
     ServerParts,
@@ -41,6 +42,6 @@ from engine.core.types.truth import FunctionBasis, Truth
 __all__ = ["MAX_EPSILON", "MIN_EPSILON", "NON_PRIVATE", "Array", "Band", "Budget", "Caution",
            "Composition", "Cost", "Covariate", "CurveData", "Data", "DataKind", "Design",
            "Estimate", "EventData", "EventFacts", "Fit", "FunctionBasis", "Intervals",
-           "LateCautions", "Plan", "Public", "PublicFacts", "PublicGroup", "SampleData",
+           "Late", "LateCautions", "Plan", "Public", "PublicFacts", "PublicGroup", "SampleData",
            "ServerParts", "Sizes", "Spend", "Step", "TimeLaw", "Truth", "Unit", "from_public_facts",
            "kind_of"]

@@ -5,15 +5,18 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, overload
+from typing import Any, Generic, TypeVar, overload
 
 import numpy as np
 from numpy.typing import NDArray
 
 from engine.core.arrays import Array
 from engine.core.bands import Band, limits
+from engine.core.checks import Check, Outcome
 from engine.core.types.spending import Spend
 from engine.core.types.truth import FunctionBasis, Truth
+
+T = TypeVar("T")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -92,21 +95,27 @@ class Caution:
         release shows, or about what is stated.
     voids_band : bool
         Whether the confidence band cannot be relied on then: the verdict is "doubtful".
+    kind : str
+        What sentences that differ in their numbers alone have in common. Empty: the text.
     """
 
     text: str
     applies: NDArray[np.bool_]
     low_power_for: tuple[str, ...] = ()
     voids_band: bool = False
+    kind: str = ""
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "kind", self.kind or self.text)
 
 
-class LateCautions(Sequence[Caution]):
-    """Cautions that are judged when they are first read: studies of errors never read them.
+class Late(Sequence[T], Generic[T]):
+    """Records that are judged when they are first read: studies of errors never read them.
 
     Parameters
     ----------
     judge : callable
-        Gives the cautions. It holds released quantities and stated facts, never the data: what was
+        Gives the records. It holds released quantities and stated facts, never the data: what was
         released is kept longer than they are.
 
     Examples
@@ -116,26 +125,30 @@ class LateCautions(Sequence[Caution]):
     ['Noise hides it.']
     """
 
-    def __init__(self, judge: Callable[[], tuple[Caution, ...]]) -> None:
+    def __init__(self, judge: Callable[[], tuple[T, ...]]) -> None:
         self._judge = judge
 
     @cached_property
-    def _judged(self) -> tuple[Caution, ...]:
+    def _judged(self) -> tuple[T, ...]:
         return self._judge()
 
     def __len__(self) -> int:
         return len(self._judged)
 
     @overload
-    def __getitem__(self, index: int) -> Caution: ...
+    def __getitem__(self, index: int) -> T: ...
     @overload
-    def __getitem__(self, index: slice) -> tuple[Caution, ...]: ...
-    def __getitem__(self, index: int | slice) -> Caution | tuple[Caution, ...]:
+    def __getitem__(self, index: slice) -> tuple[T, ...]: ...
+    def __getitem__(self, index: int | slice) -> T | tuple[T, ...]:
         return self._judged[index]
 
-    def __reduce__(self) -> tuple[type[tuple[Caution, ...]], tuple[tuple[Caution, ...]]]:
+    def __reduce__(self) -> tuple[type[tuple[T, ...]], tuple[tuple[T, ...]]]:
         """Other processes and files get what was judged."""
         return tuple, (self._judged,)
+
+
+class LateCautions(Late[Caution]):
+    """Cautions that are judged when they are first read."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -148,7 +161,7 @@ class Fit:
     coefficients : (budgets, repeats, draws, [functions,] r), in response units.
     unprotected : (budgets, repeats, [functions,] r), the same without noise.
     basis_sizes : how many of the r each budget uses. Empty: all of them.
-    band, offset, functions, parts, intervals, cautions, released : as in `Estimate`.
+    band, offset, functions, parts, intervals, cautions, checks, released : as in `Estimate`.
     """
 
     basis: FunctionBasis
@@ -161,6 +174,7 @@ class Fit:
     parts: ServerParts | None = None
     intervals: Intervals | None = None
     cautions: Sequence[Caution] = ()
+    checks: Sequence[Check] = ()
     released: tuple[Any, ...] = ()
 
     @classmethod
@@ -219,6 +233,8 @@ class Estimate:
         Of mechanisms that know how far off entries of vectors may be.
     cautions : sequence of Caution
         Which releases may be farther off than their band says.
+    checks : sequence of Check
+        What releases measured of the stated facts; none where a method measures nothing of them.
     released : tuple
         For each budget what follows from its release beside the coefficients: the `CountTable` of
         counts, or the `TimeInRanges` of percentile curves; None where there is none.
@@ -237,6 +253,7 @@ class Estimate:
     parts: ServerParts | None = None
     intervals: Intervals | None = None
     cautions: Sequence[Caution] = ()
+    checks: Sequence[Check] = ()
     released: tuple[Any, ...] = ()
 
     @classmethod
@@ -259,7 +276,7 @@ class Estimate:
             task=task, basis=fit.basis, coefficients=fit.coefficients, spends=spends,
             unprotected=fit.unprotected, band=fit.band, tuning=tuning, offset=fit.offset,
             basis_sizes=fit.basis_sizes or (fit.basis.size,) * len(spends), functions=fit.functions,
-            parts=fit.parts, intervals=fit.intervals, cautions=fit.cautions,
+            parts=fit.parts, intervals=fit.intervals, cautions=fit.cautions, checks=fit.checks,
             released=fit.released)
 
     @property
@@ -280,8 +297,17 @@ class Estimate:
         budget : int
             Which, from 0.
         """
-        return tuple(caution.text for caution in self._warnings
-                     if caution.applies[budget].mean() >= 0.5)
+        return tuple(text for text, applies in self._warnings_by_kind(budget)
+                     if applies.mean() >= 0.5)
+
+    def _warnings_by_kind(self, budget: int) -> list[tuple[str, NDArray[np.bool_]]]:
+        """For each kind its most frequent sentence at a budget, and the releases that carry any."""
+        kinds: dict[str, list[Caution]] = {}
+        for caution in self._warnings:
+            kinds.setdefault(caution.kind, []).append(caution)
+        return [(max(alike, key=lambda caution: caution.applies[budget].mean()).text,
+                 np.any([caution.applies[budget] for caution in alike], axis=0))
+                for alike in kinds.values()]
 
     def usually_not_shown(self, budget: int) -> str:
         """What releases at one of the budgets say most often that they would not show.
@@ -301,8 +327,8 @@ class Estimate:
 
     def warning_shares(self) -> tuple[tuple[str, float], ...]:
         """What releases of the first data set at the first budget carry, each with their share."""
-        return tuple((caution.text, float(caution.applies[0, 0].mean()))
-                     for caution in self._warnings if caution.applies[0, 0].any())
+        return tuple((text, float(applies[0].mean()))
+                     for text, applies in self._warnings_by_kind(0) if applies[0].any())
 
     @property
     def _warnings(self) -> list[Caution]:
@@ -324,21 +350,19 @@ class Estimate:
         """
         return self._any_of(caution for caution in self.cautions if not caution.low_power_for)
 
-    def lacks_power_for(self, what: str) -> NDArray[np.bool_]:
-        """Which releases say that they would not show something: (budgets, repeats, draws).
-
-        Parameters
-        ----------
-        what : str
-            As `Caution.low_power_for` has it.
-        """
-        return self._any_of(caution for caution in self.cautions if what in caution.low_power_for)
-
     def _any_of(self, cautions: Iterable[Caution]) -> NDArray[np.bool_]:
         applies = np.zeros(self.coefficients.shape[:3], dtype=bool)
         for caution in cautions:
             applies |= caution.applies
         return applies
+
+    @property
+    def is_tested(self) -> NDArray[np.bool_]:
+        """Releases in which no fact that the method checks was left untested by too much noise."""
+        is_tested = np.ones(self.coefficients.shape[:3], dtype=bool)
+        for check in self.checks:
+            is_tested &= ~(check.fact.is_relied_on & check.has(Outcome.UNTESTED))
+        return is_tested
 
     @property
     def is_unreliable(self) -> NDArray[np.bool_]:

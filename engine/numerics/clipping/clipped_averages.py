@@ -118,6 +118,14 @@ def average_with_products(deviations: Deviations, centres: Array, shape: Array, 
     return both[..., 0], both[..., 1:]
 
 
+def share_beyond(deviations: Deviations, centres: Array, shape: Array, radius: Array) -> Array:
+    """Shares of curves with 1 < ‖h/d‖/c ≤ 2, and with more: (repeats, columns, 2).
+
+    Each curve adds (0, 0), (1, 0) or (0, 1), two of which are at most √2 apart.
+    """
+    return _averaged(deviations, centres, shape, radius, _beyond)
+
+
 def _averaged(deviations: Deviations, centres: Array, shape: Array, radius: Array,
               statistic: Callable[[Array, Array, Array], Array]) -> Array:
     arguments = (centres, shape, radius)
@@ -172,6 +180,11 @@ def _factors(h: Array, shape: Array, radius: Array) -> Array:
 
 def _values(h: Array, factors: Array, shape: Array) -> Array:
     return np.asarray((h @ factors[..., None])[..., 0])
+
+
+def _beyond(h: Array, factors: Array, shape: Array) -> Array:
+    is_far = factors < 0.5
+    return np.stack([((factors < 1.0) & ~is_far).sum(axis=-1), is_far.sum(axis=-1)], axis=-1) * 1.0
 
 
 def _sizes(h: Array, factors: Array, shape: Array) -> Array:

@@ -2,8 +2,7 @@
 
 Each row repeats one scenario: data are drawn anew, released once, and the band is compared with the
 mean of the people. Where the release carries a warning it is counted apart: what is asked of a band
-is that it holds wherever it is given without one. A release that says what it would not show is
-counted apart only in rows whose data have just that: elsewhere its band is to hold all the same.
+is that it holds wherever it is given without one.
 """
 
 from __future__ import annotations
@@ -18,7 +17,6 @@ import numpy as np
 from engine.core.random_streams import DATA_STREAM, NOISE_STREAM, generator
 from engine.core.types import Array, Budget, CurveData
 from engine.mechanisms.adaptive_mean import AdaptiveMean
-from engine.mechanisms.families.adaptive.power import EMPTY_ENDS, NARROW_FEATURES
 from engine.simulation.metrics import coverage, integrated_squared_errors
 from engine.sources import Source
 from engine.sources.hormone_study import HormoneStudy
@@ -47,23 +45,15 @@ _CURVES: dict[str, dict[str, Any]] = {
     "four turns": {"mean": "wiggly"}, "narrow peak": {"mean": "peak"},
     "fast drop at the start": {"mean": "drop"}}
 
-# Curves with narrow features, and the numbers of people up to which functions are too few for them.
-_NARROW_UP_TO = {"four turns": 250, "narrow peak": 4000, "fast drop at the start": 4000}
-
 
 @dataclass(frozen=True)
 class CurveSetting:
-    """One scenario: what is drawn, how it is released, and at which ε; δ is 1/n².
-
-    `hard_to_see` is what the data have that a release may say it would not show, as in
-    `Caution.low_power_for`.
-    """
+    """One scenario: what is drawn, how it is released, and at which ε; δ is 1/n²."""
 
     label: str
     source: SparseCurves | HormoneStudy
     mechanism: AdaptiveMean
     epsilon: float = 1.0
-    hard_to_see: str = ""
 
     @property
     def budget(self) -> Budget:
@@ -76,8 +66,7 @@ class Row:
 
     `error` and `without_privacy` are root mean squared distances to the mean, in response units;
     `pointwise` and `simultaneous` coverage of releases without a warning, NaN where all have one,
-    with the standard errors of both. `not_shown` have no warning, but say that they would not show
-    something; they count in the coverage unless it is what the data have.
+    with the standard errors of both.
     """
 
     setting: CurveSetting
@@ -87,7 +76,6 @@ class Row:
     pointwise: float
     simultaneous: float
     warned: float
-    not_shown: float
     pointwise_error: float
     simultaneous_error: float
 
@@ -110,11 +98,10 @@ def settings() -> Iterator[CurveSetting]:
     for m in (1, 2, 3, 8, 30):
         yield CurveSetting(f"{m} even times each", _curves(m), AdaptiveMean())
     for label, design in _DESIGNS.items():
-        ends = EMPTY_ENDS if design.get("time_density") == _TRUNCATED else ""
         for epsilon in (1.0, 4.0):
-            yield CurveSetting(label, _curves(5, **design), AdaptiveMean(), epsilon, ends)
+            yield CurveSetting(label, _curves(5, **design), AdaptiveMean(), epsilon)
             yield CurveSetting(f"{label}, unknown", _curves(5, **design),
-                               AdaptiveMean(design="unknown"), epsilon, ends)
+                               AdaptiveMean(design="unknown"), epsilon)
     yield CurveSetting("one time each, unknown", _curves(1), AdaptiveMean(design="unknown"))
     for label, law in _PEOPLE.items():
         for n in (250, 1000, 4000):
@@ -125,9 +112,8 @@ def settings() -> Iterator[CurveSetting]:
                            AdaptiveMean(), 4.0)
     for label, curve in _CURVES.items():
         for n, epsilon in ((250, 0.5), (250, 1.0), (1000, 1.0), (4000, 4.0)):
-            is_narrow = n <= _NARROW_UP_TO.get(label, 0)
             yield CurveSetting(label, SparseCurves(n_curves=n, n_observations_per_curve=8, **curve),
-                               AdaptiveMean(), epsilon, NARROW_FEATURES if is_narrow else "")
+                               AdaptiveMean(), epsilon)
     for epsilon in (0.5, 1.0, 3.0, 8.0):
         yield CurveSetting("hormone at yearly visits", HormoneStudy(), AdaptiveMean(), epsilon)
     yield CurveSetting("hormone at visits, unknown", HormoneStudy(),
@@ -154,15 +140,14 @@ def measured(setting: CurveSetting, repeats: int, seed: int) -> Row:
     """
     parts = [_block(setting, min(_AT_ONCE, repeats - first), seed, first)
              for first in range(0, repeats, _AT_ONCE)]
-    squared, plain, before_noise, at_times, whole, warned, not_shown, said = (
+    squared, plain, before_noise, at_times, whole, warned = (
         np.concatenate(part) for part in zip(*parts, strict=True))
-    clear = ~(warned + said).astype(bool)
+    clear = ~warned.astype(bool)
     sizes = AdaptiveMean().feasibility(setting.source.sizes, (setting.budget,)).effective_size
     non_private = min(plain.mean(), before_noise.mean())
     return Row(setting, sizes, float(np.sqrt(squared.mean())), float(np.sqrt(non_private)),
                _mean(at_times[clear]), _mean(whole[clear]), float(warned.mean()),
-               float(not_shown.mean()), standard_error(at_times[clear]),
-               standard_error(whole[clear]))
+               standard_error(at_times[clear]), standard_error(whole[clear]))
 
 
 def _mean(values: Array) -> float:
@@ -182,8 +167,7 @@ def standard_error(shares: Array) -> float:
 
 def _block(setting: CurveSetting, repeats: int, seed: int, first: int) -> tuple[Array, ...]:
     """Squared errors of releases, of least squares, and of releases before noise is added; coverage
-    of both bands, warnings; and whether releases without one say that they would not show
-    something, or what these data have.
+    of both bands, and warnings.
     """
     source: Source[CurveData] = setting.source
     data = source.draw(repeats, generator(seed, DATA_STREAM, first))
@@ -199,12 +183,8 @@ def _block(setting: CurveSetting, repeats: int, seed: int, first: int) -> tuple[
     before_noise = replace(estimate, coefficients=estimate.unprotected[:, :, None])
     squared = [integrated_squared_errors(each, data.truth).total
                for each in (estimate, plain, before_noise)]
-    warned = estimate.is_doubted
-    not_shown = np.any([caution.applies for caution in estimate.cautions if caution.low_power_for]
-                       or [np.zeros_like(warned)], axis=0)
-    told = (warned, not_shown & ~warned, estimate.lacks_power_for(setting.hard_to_see) & ~warned)
     return (*[errors[0, :, 0] for errors in squared if errors is not None], *covered,
-            *[each[0, :, 0].astype(float) for each in told])
+            estimate.is_doubted[0, :, 0].astype(float))
 
 
 def as_markdown(rows: list[Row]) -> str:
@@ -216,7 +196,7 @@ def as_markdown(rows: list[Row]) -> str:
         In their order.
     """
     names = ("Design and people", "n", "m", "ε", "N", "Error", "Non-private", "Pointwise",
-             "Simultaneous", "Warned", "Not shown")
+             "Simultaneous", "Warned")
     return notes_table(names, map(_cells, rows))
 
 
@@ -242,7 +222,7 @@ def _cells(row: Row) -> Sequence[str]:
     return (row.setting.label, f"{sizes.n_curves}", f"{sizes.fewest_per_curve}",
             f"{row.setting.epsilon:g}", f"{row.effective_size:.0f}", f"{row.error:.3g}",
             f"{row.without_privacy:.3g}", share_text(row.pointwise), share_text(row.simultaneous),
-            *(f"{share:.0%}".replace("%", " %") for share in (row.warned, row.not_shown)))
+            f"{row.warned:.0%}".replace("%", " %"))
 
 
 def share_text(value: float) -> str:

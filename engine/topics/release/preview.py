@@ -120,6 +120,8 @@ class ReleasePreview:
         The same at few common times, between which it is wider; 0 without them.
     is_unreliable : bool
         Whether most of these releases warn that their bands cannot be relied on.
+    is_tested : bool
+        Whether most of them test the stated facts that a release can contradict.
     """
 
     facts: PublicFacts
@@ -138,11 +140,12 @@ class ReleasePreview:
     half_width: float | None = None
     at_times: float = 0.0
     is_unreliable: bool = False
+    is_tested: bool = True
 
     @property
     def grade(self) -> str | None:
         """What can be read from such releases, as from the real one."""
-        return verdict(self.verdict, self.wide, self.is_flat, self.is_unreliable)
+        return verdict(self.verdict, self.wide, self.is_flat, self.is_unreliable, self.is_tested)
 
     @property
     def error(self) -> float:
@@ -229,7 +232,8 @@ def release_preview(facts: PublicFacts, sizes: Sizes, mechanism: Mechanism, budg
         is_flat=share_flat > 0.5,
         half_width=None if released_band is None else released_band.half_width,
         at_times=0.0 if released_band is None else released_band.at_times,
-        is_unreliable=float(estimate.is_unreliable.mean()) > 0.5)
+        is_unreliable=float(estimate.is_unreliable.mean()) > 0.5,
+        is_tested=float(estimate.is_tested.mean()) > 0.5)
 
 
 def preview_before(source: Source[Data], mechanism: Mechanism, budget: Budget, cost: ReleaseCost,

@@ -186,9 +186,9 @@ def verified(state: State) -> list[str]:
     """Say whether the ledger can be believed, and list its releases."""
     if state.problem is not None:
         lines = "" if state.exists else f" The witness has {state.n_lines} lines."
-        return [f"Wrong: {state.problem}{lines}"]
+        return [f"{'Not known' if state.holds is None else 'Wrong'}: {state.problem}{lines}"]
     if not state.exists:
-        return ["There is no ledger yet, and no witness of one: nothing was ever charged here."]
+        return ["Not known: there is no ledger yet, and no witness of one."]
     out = [f"Right: all {state.n_entries} entries have their seals, and the witness lists every "
            "charge." if state.is_witnessed else
            f"Right: all {state.n_entries} entries have their seals. The last line of the witness "

@@ -6,9 +6,16 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from engine.core.lists import counted, listed, shortened
-from engine.uploads.misfits import lonely_codes
+from engine.uploads.misfits import LEAST_OF_TIMES, lonely_codes
+from engine.uploads.proposing import names as usual
 from engine.uploads.proposing.content import ORDERS
-from engine.uploads.proposing.names import is_of_time, plain_name, says_censored, usual_names
+from engine.uploads.proposing.names import (
+    is_id,
+    is_of_time,
+    plain_name,
+    says_censored,
+    usual_names,
+)
 from engine.uploads.proposing.people import question_on_people
 from engine.uploads.proposing.questions import Option, Question
 from engine.uploads.proposing.roles import (
@@ -18,6 +25,7 @@ from engine.uploads.proposing.roles import (
     Roles,
     are_one_series,
     meaning_of,
+    words_for_missing,
 )
 from engine.uploads.reading_of_files import DAY, FIRST, Column, Kind, Order, Person, Reading
 
@@ -56,6 +64,7 @@ def gaps_of(look: Look, roles: Roles, reading: Reading) -> Iterator[Question]:
             yield _on_order(look, roles, role, column)
         if column.kind is Kind.WORD and not column.words:
             yield _on_words(look, roles, role, column)
+    yield from _on_missing(look, roles, reading)
 
 
 def doubts_of(look: Look, roles: Roles, reading: Reading) -> Iterator[Question]:
@@ -78,7 +87,8 @@ def doubts_of(look: Look, roles: Roles, reading: Reading) -> Iterator[Question]:
 
 def _left(look: Look, roles: Roles) -> list[Any]:
     """Return the columns that may name people: in no use, and neither times nor dates."""
-    return [look.columns[name] for name in look.free((*roles.used, *roles.candidates))
+    values = [name for name in roles.candidates if not is_id(name)]
+    return [look.columns[name] for name in look.free((*roles.used, *values))
             if look.kind(name) in (Kind.WORD, Kind.NUMBER)
             and plain_name(name) not in usual_names("time")
             and not is_of_time(plain_name(name))]
@@ -129,13 +139,13 @@ def _meanings(look: Look, name: str) -> dict[str, Any]:
     return {"words": {event: meaning_of(event)}, "other": "censored"}
 
 
-_EVENTS = ("1", "1.0", "yes", "y", "true", "dead", "death", "died", "event")
-
-
 def _is_event(name: str, text: str) -> bool:
     """True if a text of a status likely means an event; its yes may say who is censored."""
     is_of_censoring = says_censored(name, "yes")
-    return not says_censored(name, text) and (is_of_censoring or text.casefold() in _EVENTS)
+    words = {*plain_name(text).split("_")}
+    is_event = not words.isdisjoint(usual.EVENTS) and (
+        words - {"0", "1"}).isdisjoint(usual.NO_EVENTS)
+    return not says_censored(name, text) and (is_of_censoring or is_event)
 
 
 def _on_order(look: Look, roles: Roles, role: str, column: Column) -> Question:
@@ -176,6 +186,29 @@ def _on_words(look: Look, roles: Roles, role: str, column: Column) -> Question:
         field=f"columns.{role}.words", question=question, options=options,
         evidence=f"{counted(content.n_different, 'different text')} in {content.n_known:,} cells.",
         words='"words": {"text": "meaning"}, "other": "censored"', takes_several=role == "status")
+
+
+def _on_missing(look: Look, roles: Roles, reading: Reading) -> Iterator[Question]:
+    """Ask about the few words beside numbers."""
+    words: dict[str, int] = {}
+    names = [name for name in _of_numbers(look, roles) if words_for_missing(look, name)]
+    for name in names:
+        words |= look.columns[name].others_than(look.kind(name), look.decimal)
+    if words:
+        texts = sorted({text.casefold() for text in words})
+        yield Question(
+            field="missing", question=f"{'Does' if len(texts) == 1 else 'Do'} {listed(texts, 6)} in "
+            f"{listed(names)} mean that a number is missing?",
+            options=(Option("Yes: it is missing; if not, correct those cells",
+                            {"missing": [*reading.missing, *texts]}),),
+            evidence=f"{counted(sum(words.values()), 'cell')} of a text among numbers.",
+            words='"missing": ["", "…"]')
+
+
+def _of_numbers(look: Look, roles: Roles) -> list[str]:
+    """Return the columns whose cells may be missing: values, covariates and features."""
+    return [*roles.single.get("value", ()), *(name for name, _ in roles.at), *roles.covariates,
+            *roles.features, *([*look.columns][1:] if roles.people_in_columns else ())]
 
 
 def notes_on(look: Look, roles: Roles, reading: Reading) -> Iterator[str]:
@@ -246,7 +279,9 @@ def _on_codes(look: Look, roles: Roles, reading: Reading) -> Iterator[Question]:
     for name in _numeric(look, roles, reading):
         content = look.columns[name]
         numbers = content.numbers(look.decimal)
-        codes = lonely_codes(numbers)
+        is_time = (name,) == roles.single.get("time") and roles.kind not in EVENTS
+        codes = [code for code in lonely_codes(numbers)
+                 if not is_time or abs(code) >= LEAST_OF_TIMES]
         texts = sorted({text for text in content.known
                         if _number(text, look.decimal) in codes})
         if codes and texts:

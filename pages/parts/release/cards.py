@@ -576,7 +576,8 @@ def _result_of(release: Published, suffix: str) -> None:
 def _picture(release: Published, suffix: str) -> None:
     """How far off it may be, and the curve with its band or the number."""
     st.markdown(f"**{escape(captions.headline(release))}**")
-    layout.warned(map(escape, sentences.warnings(release.uncertainty)))
+    warnings = sentences.warnings(release.uncertainty)
+    layout.warned(map(escape, warnings[:1]))  # the worst; all of them are in the guarantee card
     if not release.axis:
         st.metric(release.value, number(float(next(iter(release.columns.values()))[0]), 4))
         return
@@ -585,8 +586,14 @@ def _picture(release: Published, suffix: str) -> None:
                 charts.height(release, 280))
     if (ranges := charts.ranges(release)) is not None:
         layout.draw(ranges, f"released_ranges{suffix}", 170, 150)
-    for sentence in captions.explained(release):
+    for sentence in (*warnings[1:], *captions.explained(release)):
         st.markdown(f":small[{escape(sentence)}]")
+    if release.uncertainty.checks:
+        with layout.fold("Stated facts and what was measured of them", f"release_checks{suffix}"
+                         ) as is_open:
+            if is_open:
+                st.table([dict(zip(("Fact", "Measured", "Would have shown"), row, strict=True))
+                          for row in release.uncertainty.checks])
     with layout.fold("Numbers behind this picture", f"release_numbers{suffix}") as is_open:
         if is_open:
             layout.in_words("What is published", chart)

@@ -206,7 +206,8 @@ def forget_reading() -> None:
 
 _STATED_WORDS = ("value_name", "value_unit", "time_name", "time_unit", "person", "people", "origin",
                  "value_low", "value_high", "time_low", "time_high", "observations", "gap",
-                 "window", "times", "heights", "reading_sd", "event_edges")
+                 "window", "times", "heights", "reading_sd", "event_edges",
+                 "time_step")
 _STATED_SWITCHES = ("periodic", "symmetric")
 _STATED_LAW = "law"
 _MOST_STATED = 20_000  # characters of all of them

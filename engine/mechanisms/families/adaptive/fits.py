@@ -11,15 +11,22 @@ from __future__ import annotations
 
 import math
 from collections.abc import Hashable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from itertools import pairwise
 from typing import Any, Generic, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from engine.core.bands import SecondMoments
+from engine.core.bands import NORMAL, SecondMoments
+from engine.core.checks import Check, Fact, Outcome, joined
 from engine.core.types import Array, Budget, CurveData, Design, Plan, ServerParts, Sizes, Step
+from engine.mechanisms.families.adaptive.checked_facts import (
+    FirstMessage,
+    Question,
+    decide,
+    of_far_people,
+)
 from engine.mechanisms.families.adaptive.constants import Constants
 from engine.mechanisms.families.adaptive.location import (
     SECOND_MOMENTS,
@@ -36,6 +43,10 @@ from engine.numerics.time_histograms import Mixing
 from engine.privacy.feasibility import Feasibility
 
 NOISE_FREE = 1e12  # a μ without noise
+
+
+def _none() -> Array:
+    return np.empty(0)
 
 
 @dataclass(frozen=True)
@@ -65,6 +76,9 @@ class AdaptivePlan(Plan):
     verdict: Feasibility
     shrinks: bool
     is_joint: bool
+    first: FirstMessage | None = field(default=None, kw_only=True)  # None: facts are not checked
+    first_share: float = field(default=0.0, kw_only=True)  # of the first and of the last message
+    far_share: float = field(default=0.0, kw_only=True)
 
     @property
     def steps(self) -> tuple[Step, ...]:
@@ -83,7 +97,8 @@ class AdaptivePlan(Plan):
     @property
     def kind(self) -> Hashable:
         """Plans of one kind are fitted together, as columns of the same arrays."""
-        return (self.size, self.pure, self.shares, self.is_joint)
+        return (self.size, self.pure, self.shares, self.is_joint, self.first, self.first_share,
+                self.far_share)
 
     @property
     def tuning(self) -> dict[str, Any]:
@@ -108,6 +123,9 @@ class Streams:
     normals: Array
     gaps: Array
     symmetric: Array
+    # of the last message, (repeats, draws, 2), and of the first, (repeats, draws, numbers)
+    far: Array = field(default_factory=_none, kw_only=True)
+    facts: Array = field(default_factory=_none, kw_only=True)
 
     def of_steps(self, repeats: slice, size: int, pure: bool) -> Array:
         """Noise of the first waves, with unit variance.
@@ -280,21 +298,20 @@ class UnitFit:
         """
         repeats = piece.repeats
         size, draws = located.centre.shape[-1], self.centre.shape[2]
-        share = len(located.centre) / self.centre.shape[1]
-        for row, k in enumerate(feasible):
-            of_plan = slice(row * draws, (row + 1) * draws)
-            self.centre[k, repeats][..., :size] = located.centre[:, of_plan]
-            self.covariance[k, repeats][..., :size, :size] = located.covariance[:, of_plan]
+        for k, mine, of_plan in piece.places(feasible, draws):
+            self.centre[k][repeats, mine, ..., :size] = located.centre[:, of_plan]
+            self.covariance[k][repeats, mine, ..., :size, :size] = located.covariance[:, of_plan]
             if self.people is not None and located.people is not None:
-                mine, theirs = self.people.of(k, repeats), located.people.of(slice(None), of_plan)
-                mine.moments[..., :size, :size], mine.noise[...] = theirs.moments, theirs.noise
-                mine.stretch[..., :size] = theirs.stretch
-                mine.privacy[..., :size] = theirs.privacy
+                theirs = located.people.of(slice(None), of_plan)
+                self.people.moments[k][repeats, mine, ..., :size, :size] = theirs.moments
+                self.people.noise[k][repeats, mine] = theirs.noise
+                self.people.stretch[k][repeats, mine, ..., :size] = theirs.stretch
+                self.people.privacy[k][repeats, mine, ..., :size] = theirs.privacy
             for name in ("sites_differ", "hides_sites"):
-                getattr(self, name)[k, repeats] = getattr(located, name)[:, of_plan]
+                getattr(self, name)[k][repeats, mine] = getattr(located, name)[:, of_plan]
             for name in ("weight", "noise", "sampling"):
-                part = getattr(located, name)[..., of_plan].mean(axis=(1, 2))
-                getattr(self.parts, name)[k] += share * part
+                part = getattr(located, name)[..., of_plan].sum(axis=(1, 2))
+                getattr(self.parts, name)[k] += part / (self.centre.shape[1] * draws)
         for k in piece.members:
             self.noise_free[k, repeats][..., :size] = located.centre[:, -1]
             self.noise_free_covariance[k, repeats][..., :size, :size] = located.covariance[:, -1]
@@ -324,6 +341,87 @@ class Piece:
     constants: Constants
     n_functions: int = 1
     prior: Array | None = None
+    columns: NDArray[np.int64] | None = None  # of all, those that are here; None: all of them
+
+    def places(self, feasible: Sequence[int], draws: int
+               ) -> Iterator[tuple[int, NDArray[np.int64] | slice, NDArray[np.int64] | slice]]:
+        """For each plan its number, which of its draws are here, and in which columns."""
+        for row, k in enumerate(feasible):
+            first = row * draws
+            if self.columns is None:
+                yield k, slice(None), slice(first, first + draws)
+                continue
+            here = np.flatnonzero((self.columns >= first) & (self.columns < first + draws))
+            if len(here):
+                yield k, self.columns[here] - first, here
+
+
+@dataclass(frozen=True, eq=False)
+class Heard:
+    """What messages about facts said: NaN where none was sent; arrays (plans, repeats, draws)."""
+
+    questions: list[Question | None]  # by plan
+    facts: list[Array]  # by plan, (repeats, draws, numbers), with weights undone
+    facts_noise: list[Array]  # by plan, (numbers,)
+    learned_void: NDArray[np.bool_]  # where released times may leave a part of the range empty
+    far: Array  # (…, 2), shares of people beyond one and beyond two radii
+    usual: Array  # (…, 2), the shares that clipping leaves there of people without outliers
+    far_noise: Array
+    reach: Array  # how far a person at one radius moves the level, in unit scale
+    relies_on_law: bool  # whether times are learned only where they contradict a law
+
+    def far_people(self, k: int) -> tuple[Check, Array]:
+        """The check of the last message of a plan, and by how many radii its band is widened."""
+        return of_far_people(self.far[k], self.usual[k], self.far_noise[k])
+
+    def widened(self, covariance: Array) -> Array:
+        """Covariances (plans, repeats, draws, …) with what far people may add to the level."""
+        radii = np.stack([self.far_people(k)[1] for k in range(len(covariance))])
+        wider = covariance.copy()
+        wider.reshape(*radii.shape, -1)[..., 0] += (np.nan_to_num(radii * self.reach) / NORMAL) ** 2
+        return wider
+
+    def may_be_empty(self, k: int) -> NDArray[np.bool_]:
+        """Releases of a plan that rely on learned times, which may leave a part empty."""
+        question = self.questions[k]
+        if question is None or not self.relies_on_law:
+            return np.asarray(self.learned_void[k])
+        decision = decide(question, self.facts[k], self.facts_noise[k])
+        return np.asarray(self.learned_void[k] & decision.is_untrue)
+
+    def checks(self) -> tuple[Check, ...]:
+        """The checks of all releases, fact by fact; none where no message was sent."""
+        of_plans = [[] if question is None else [
+            *decide(question, self.facts[k], self.facts_noise[k]).checks]
+            for k, question in enumerate(self.questions)]
+        for k, of_plan in enumerate(of_plans):
+            if np.isfinite(self.far_noise[k]).all() and of_plan:
+                of_plan.append(self.far_people(k)[0])
+            if of_plan:  # a law that is learned may be known too little
+                is_void = self.may_be_empty(k)
+                of_plan[0] = replace(of_plan[0], outcome=np.where(
+                    is_void, Outcome.VOID.value, of_plan[0].outcome))
+        facts = dict.fromkeys(check.fact for of_plan in of_plans for check in of_plan)
+        return tuple(self._of_fact(fact, of_plans) for fact in facts)
+
+    def _of_fact(self, fact: Fact, of_plans: list[list[Check]]) -> Check:
+        """The check of one fact, empty for plans that do not ask for it."""
+        found = [next((check for check in checks if check.fact == fact), None)
+                 for checks in of_plans]
+        shape = self.reach.shape[1:]
+        nothing = np.full(shape, np.nan)
+        unasked = Check(fact, nothing, nothing, nothing, nothing,
+                        np.full(shape, Outcome.UNTESTED.value))
+        return joined([unasked if check is None else check for check in found])
+
+    @classmethod
+    def nothing(cls, plans: Sequence[AdaptivePlan], repeats: int, draws: int,
+                relies_on_law: bool) -> Heard:
+        shape = (len(plans), repeats, draws)
+        far, usual = np.full((2, *shape, 2), np.nan)
+        far_noise, reach = np.full((2, *shape), np.nan)
+        return cls([None] * len(plans), [_none()] * len(plans), [_none()] * len(plans),
+                   np.zeros(shape, dtype=bool), far, usual, far_noise, reach, relies_on_law)
 
 
 @dataclass(frozen=True)
@@ -340,8 +438,6 @@ class Evidence:
         The releases that say anything at all.
     innovations : (plans, repeats, draws)
         Of final locations.
-    excesses, excess_noise : (plans, repeats, draws)
-        Of second moments over sizes, and its standard error by noise; infinite without moments.
     sites_differ, hides_sites : (plans, repeats, draws) array of bool
         As `Located` has them.
     """
@@ -349,10 +445,9 @@ class Evidence:
     sizes: Sizes
     released: NDArray[np.bool_]
     innovations: Array
-    excesses: Array
-    excess_noise: Array
     sites_differ: NDArray[np.bool_]
     hides_sites: NDArray[np.bool_]
+    heard: Heard
 
 
 E = TypeVar("E", bound=Evidence)
@@ -387,8 +482,8 @@ class AdaptiveFit(Generic[E]):
         self.planned = max(data.sizes.fewest_per_curve, 1)  # observations of a curve
         ends = np.cumsum([0, *data.sizes.n_curves_per_server])
         self.servers = [slice(int(start), int(stop)) for start, stop in pairwise(ends)]
-        self.innovations, self.excesses = np.zeros((2, len(plans), data.n_repeats, draws))
-        self.excess_noise = np.full(self.excesses.shape, np.inf)
+        self.innovations = np.zeros((len(plans), data.n_repeats, draws))
+        self.heard = Heard.nothing(plans, data.n_repeats, draws, design.is_known)
         self.kinds: dict[Hashable, list[int]] = {}  # the plans of each kind, by their numbers
         for k, plan in enumerate(plans):
             self.kinds.setdefault(plan.kind, []).append(k)
@@ -430,12 +525,14 @@ class AdaptiveFit(Generic[E]):
                              piece.n_functions, piece.prior)
             feasible = self.feasible(piece.members)
             fit.put(piece, self.finished(piece, located), feasible)
-            for row, k in enumerate(feasible):
-                of_plan = slice(row * self.draws, (row + 1) * self.draws)
-                self.innovations[k, piece.repeats] = located.innovation[:, of_plan]
-                if located.excess is not None and located.excess_noise is not None:
-                    self.excesses[k, piece.repeats] = located.excess[:, of_plan]
-                    self.excess_noise[k, piece.repeats] = located.excess_noise[:, of_plan]
+            for k, mine, of_plan in piece.places(feasible, self.draws):
+                where = (piece.repeats, mine)
+                self.innovations[k][where] = located.innovation[:, of_plan]
+                if located.far is not None:
+                    self.heard.far[k][where] = located.far.shares[:, of_plan]
+                    self.heard.usual[k][where] = located.far.usual[:, of_plan]
+                    self.heard.far_noise[k][where] = located.far.noise[of_plan]
+                    self.heard.reach[k][where] = located.far.reach[:, of_plan]
         fit.covariance[[not plan.feasible for plan in self.plans]] = np.nan
         return fit
 
@@ -459,8 +556,8 @@ class AdaptiveFit(Generic[E]):
         """
         released = np.zeros(self.innovations.shape, dtype=bool)
         released[[plan.feasible for plan in self.plans]] = True
-        return Evidence(self.sizes, released, self.innovations, self.excesses, self.excess_noise,
-                        fit.sites_differ, fit.hides_sites)
+        return Evidence(self.sizes, released, self.innovations, fit.sites_differ, fit.hides_sites,
+                        self.heard)
 
     def feasible(self, members: Sequence[int]) -> list[int]:
         """Those that release anything; the others are fitted without noise only.
@@ -516,9 +613,14 @@ class AdaptiveFit(Generic[E]):
         size, pure, streams = plan.size, plan.pure[s], self.streams[s]
         noise = streams.of_steps(repeats, size, pure)
         growth = math.sqrt(noise.shape[-1] + 1) if pure else 1.0
-        has_moments = not pure and (plan.is_joint or SECOND_MOMENTS in plan.steps)
-        return SiteDeviations(
-            deviations, growth / (deviations.n_curves * self.costs(plan.shares, s, members)),
+        has_moments, n = not pure and (plan.is_joint or SECOND_MOMENTS in plan.steps), (
+            deviations.n_curves)
+        site = SiteDeviations(
+            deviations, growth / (n * self.costs(plan.shares, s, members)),
             columns(noise, n_plans, 2),
             columns(streams.of_moments(repeats, size), n_plans, 1) if has_moments else None, s,
             mixing, release_steps(plan.is_joint))
+        if not plan.far_share:
+            return site
+        return replace(site, far_unit=1 / (n * self.costs((plan.far_share,), s, members)[0]),
+                       far_noise=columns(streams.far[repeats], n_plans, 1))

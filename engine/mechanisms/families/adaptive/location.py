@@ -41,6 +41,15 @@ the location alone. Let x, y be two clipped deviations over d, ‖x‖, ‖y‖ 
   deviation 2 c d_l/(n μ_k) on the location and isotropic symmetric noise of 2√2 m²/(n μ_k) on the
   moments are μ_k-GDP together.
 
+*A ball about the middle of the bounds.* The last pair may be about another centre than the current
+one, 0 in place of a, and in another shape and radius: 1, and `Constants.ball`, which are public.
+Whether it is follows from c and d of earlier releases (`_recentred`), so all three are as fixed as
+ever, location and moments are of the same deviations h_i(0) = −t_i, and the pair has the
+sensitivity proved above. Moments about a beside a location about 0 would not be free: two curves
+that are mirrored at 0 are not mirrored at a, and for p = 1, c = 1, a = ½, t = ±1 the squared shift
+is 4 + ½(1 − ¼)². What follows costs nothing: as T_i is the identity on average, x + a measures
+what a location about a does, and moments about a are M₀ + x a' + a x' + a a'.
+
 The weights, 1 for sizes and ½ for second moments, are the largest for which this holds. Both parts
 are one message about the same centre and shape. Where δ = 0 this does not help: that noise
 grows with how many numbers a message has.
@@ -61,8 +70,10 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import ndtri
 
+from engine.core.arrays import Indices
 from engine.core.bands import SecondMoments
 from engine.core.types import Array, Step
+from engine.mechanisms.families.adaptive import checked_facts
 from engine.mechanisms.families.adaptive.constants import OFF, SEPARATELY, SITES_DIFFER, Constants
 from engine.mechanisms.families.adaptive.filters import Combined, Filter, Independent, Joint
 from engine.numerics.clipping import clipped_averages
@@ -163,10 +174,21 @@ class SiteDeviations:
     mixing: Mixing | None = None
     steps: tuple[Step, ...] = SEPARATE
     stage: str = ""
+    far_unit: Array | None = None  # (columns,), 1/(n μ √s₂); None where far people are not counted
+    far_noise: Array | None = None  # (repeats, columns, 2), of unit variance
 
     @property
     def n_curves(self) -> int:
         return self.deviations.n_curves
+
+    def among_columns(self, columns: Indices) -> SiteDeviations:
+        """The same curves for some of the columns."""
+        return replace(
+            self, unit=self.unit[:, columns], noise=self.noise[:, :, columns],
+            symmetric=None if self.symmetric is None else self.symmetric[:, columns],
+            mixing=None if self.mixing is None else self.mixing.of(slice(None), columns),
+            far_unit=None if self.far_unit is None else self.far_unit[columns],
+            far_noise=None if self.far_noise is None else self.far_noise[:, columns])
 
     def noise_of(self, step: Step) -> Array:
         """Standard noise of a release.
@@ -236,6 +258,8 @@ class State:
         The covariance of the centre's privacy noise.
     radius, innovation : (repeats, columns)
         c, in units of the shape; and of the last location, as in `Filter.update`.
+    holds_all : (repeats, columns) array of bool
+        Whether no curve lies outside of the ellipsoid.
     """
 
     centre: Array
@@ -245,6 +269,17 @@ class State:
     spread: Array
     clipped_spread: Array
     innovation: Array
+    holds_all: NDArray[np.bool_]
+
+
+@dataclass(frozen=True, eq=False)
+class Far:
+    """How many people are far from the others, as the last message of all sites says."""
+
+    shares: Array  # (repeats, columns, 2), beyond one and beyond two radii
+    usual: Array  # (repeats, columns, 2), the same of the reference law
+    noise: Array  # (columns,), its standard deviation in each
+    reach: Array  # (repeats, columns), how far a person at one radius moves the level
 
 
 @dataclass(frozen=True)
@@ -267,11 +302,6 @@ class Located:
         known before and its noise give it. Large where the steps do not agree with each other.
     people : SecondMoments or None
         M, averaged over sites by their numbers of people, (repeats, columns, …); in unit scale.
-    excess : (repeats, columns) or None
-        By how much the released second moments are larger than released sizes say, beyond noise: a
-        ratio of variances, about .8 where people are as in the reference law.
-    excess_noise : (repeats, columns) or None
-        The standard error of that ratio by noise.
     sites_differ, hides_sites : (repeats, columns) array of bool
         Whether what sites sent shows that the weights move the centre away from the mean of all
         people, and whether their noise would hide that it does.
@@ -284,10 +314,9 @@ class Located:
     sampling: Array
     innovation: Array
     people: SecondMoments | None = None
-    excess: Array | None = None
-    excess_noise: Array | None = None
     sites_differ: NDArray[np.bool_] | None = None
     hides_sites: NDArray[np.bool_] | None = None
+    far: Far | None = None
 
 
 def locate(sites: Sequence[SiteDeviations], public_scale: Array, law: DeviationLaw,
@@ -335,14 +364,15 @@ def _one_by_one(sites: Sequence[SiteDeviations], state: State, law: DeviationLaw
     state = _with_spread(state, sizes, law, constants, n_functions)
     state = _tightened(_doubted(state, constants), constants.final_width)
 
-    slope = _slope(state, law, constants)
+    last, slope = state, _slope(state, law, constants)
     locations = _sent(sites, state, FINAL_CENTRE, clipped_averages.average)
     state, weights = _move(sites, state, locations, slope, _response(sites, state, law, 3),
                            constants)
     moments = None
     if all(site.symmetric is not None for site in sites):
         moments = _moments(sites, state, constants)
-    return _located(sites, state, slope, locations, weights, moments, constants, law)
+    return replace(_located(sites, state, slope, locations, weights, moments, constants, law),
+                   far=_far(sites, last, slope, law))
 
 
 def _jointly(sites: Sequence[SiteDeviations], state: State, law: DeviationLaw,
@@ -358,11 +388,44 @@ def _jointly(sites: Sequence[SiteDeviations], state: State, law: DeviationLaw,
         state, _ = _move(sites, state, locations, _slope(state, law, constants),
                          _response(sites, state, law, 2), constants)
         state = _tightened(_doubted(state, constants), width)
-    slope = _slope(state, law, constants)
-    locations, moments = _centres_and_moments(sites, state, constants)
-    state, weights = _move(sites, state, locations, slope, _response(sites, state, law, 3),
-                           constants)
-    return _located(sites, state, slope, locations, weights, moments, constants, law)
+    last = _recentred(state, constants)
+    slope = _slope(last, law, constants)
+    locations, moments = _about(state.centre - last.centre,
+                                *_centres_and_moments(sites, last, constants))
+    state, weights = _move(sites, replace(last, centre=state.centre), locations, slope,
+                           _response(sites, last, law, 3), constants)
+    return replace(_located(sites, state, slope, locations, weights, moments, constants, law),
+                   far=_far(sites, last, slope, law))
+
+
+def _recentred(state: State, constants: Constants) -> State:
+    """Take the ball about the middle of the bounds where a location has less noise in it.
+
+    The trace of its noise is that of the ellipsoid times r ball²/(c² Σ d²); it clips nobody.
+    """
+    size = state.centre.shape[-1]
+    in_ball = constants.ball**2 * size <= state.radius**2 * (state.shape**2).sum(axis=-1)
+    each = in_ball[..., None]
+    return replace(state, centre=np.where(each, 0.0, state.centre),
+                   shape=np.where(each, 1.0, state.shape),
+                   radius=np.where(in_ball, constants.ball, state.radius), holds_all=in_ball)
+
+
+def _about(shift: Array, locations: Sent, moments: Sent) -> tuple[Sent, Sent]:
+    """Say what was sent about a centre of one that is shifted, as h_i(a) = h_i(0) + a on average.
+
+    Noise of the locations then adds 4 g²‖a‖²‖φ‖⁴ at most to the variance of φ'Mφ for any φ.
+    """
+    if not shift.any():
+        return locations, moments
+    matrices, scales = [], []
+    for location, g, matrix, scale in zip(locations.values, locations.scales, moments.values,
+                                          moments.scales, strict=True):
+        cross = (location + shift / 2)[..., :, None] * shift[..., None, :]
+        matrices.append(matrix + cross + cross.swapaxes(-1, -2))
+        scales.append(np.sqrt(scale**2 + 4 * (g**2).max(axis=-1) * (shift**2).sum(axis=-1)))
+    return Sent([each + shift for each in locations.values], locations.scales), Sent(
+        matrices, scales)
 
 
 # -- what sites send --------------------------------------------------------------------------
@@ -452,6 +515,24 @@ def _moments_radius(state: State, constants: Constants) -> Array:
     return np.asarray(np.minimum(state.radius, largest_radius))
 
 
+def _far(sites: Sequence[SiteDeviations], last: State, slope: Array, law: DeviationLaw
+         ) -> Far | None:
+    """The shares of people beyond one and two radii of the last location, about its centre."""
+    sent, scales = [], []
+    for site in sites:
+        if site.far_unit is None or site.far_noise is None:
+            return None
+        scales.append(checked_facts.SENSITIVITY * site.far_unit)
+        shares = clipped_averages.share_beyond(
+            site.deviations, last.centre, last.shape, last.radius)
+        scale = scales[-1][:, None]
+        sent.append(transcript.sent(site.index, of_stage(checked_facts.FAR, site.stage),
+                                    shares + scale * site.far_noise, scale))
+    pooled, noise = checked_facts.pooled(sent, scales, [site.n_curves for site in sites])
+    return Far(pooled, law.share_beyond(last.spread, last.shape, last.radius), noise,
+               last.radius * last.shape[..., 0] / slope[..., 0])
+
+
 # -- what follows from it ----------------------------------------------------------------------
 
 
@@ -460,14 +541,14 @@ def _located(sites: Sequence[SiteDeviations], after: State, slope: Array, locati
              ) -> Located:
     covariance = _covariance(sites, after, slope, weights, moments, constants)
     people = None if moments is None else _people(sites, after, slope, moments, constants, law)
-    excess = (None, None) if moments is None else _excess(sites, after, slope, weights, moments)
     return Located(after.centre, covariance, weights.mean(axis=-1),
-                   *_parts(sites, after, locations, weights), after.innovation, people, *excess,
+                   *_parts(sites, after, locations, weights), after.innovation, people,
                    *_away_from_all(sites, after, slope, locations, weights, covariance))
 
 
 def _away_from_all(sites: Sequence[SiteDeviations], after: State, slope: Array, locations: Sent,
-                   weights: Array, covariance: Array) -> tuple[NDArray[np.bool_], ...]:
+                   weights: Array, covariance: Array
+                   ) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
     """Whether weights move the centre away from the mean of all people: (repeats, columns) twice.
 
     With shares π_s of people a centre of weights ω_s is off by Σ (ω_s − π_s) β_s/J, which is 0
@@ -522,15 +603,16 @@ def _start(site: SiteDeviations, public_scale: Array, constants: Constants, law:
     scale = np.broadcast_to(public_scale, shape)
     size = constants.prior * scale if prior is None else np.broadcast_to(prior, shape)
     prior_filter: Filter = Independent(size**2) if not is_mixed(law) else Joint.start(
-        size**2, (constants.prior_in_band * size) ** 2)
+        size**2, (constants.prior_in_band * size) ** 2, law.doubt)
     return State(np.zeros(shape), prior_filter, np.sqrt(scale),
                  constants.first_radius * np.sqrt(scale.sum(axis=-1)), constants.prior * scale,
-                 constants.prior * scale, np.zeros(shape[:-1]))
+                 constants.prior * scale, np.zeros(shape[:-1]), np.zeros(shape[:-1], dtype=bool))
 
 
 def _slope(state: State, law: DeviationLaw, constants: Constants) -> Array:
-    """J: how much a clipped average moves when the centre does."""
-    return np.maximum(law.slope(state.spread, state.shape, state.radius), constants.least_slope)
+    """J: how much a clipped average moves when the centre does; 1 where nobody is clipped."""
+    slope = np.maximum(law.slope(state.spread, state.shape, state.radius), constants.least_slope)
+    return np.where(state.holds_all[..., None], 1.0, slope)
 
 
 def _response(sites: Sequence[SiteDeviations], state: State, law: DeviationLaw, phase: int
@@ -672,17 +754,6 @@ def _moments_of_average(sites: Sequence[SiteDeviations], weights: Array, sent: S
         moments = moments + share * values
         variance = variance + (share * scale[..., None, None]) ** 2
     return np.asarray(moments), np.asarray(variance)
-
-
-def _excess(sites: Sequence[SiteDeviations], state: State, slope: Array, weights: Array, sent: Sent
-            ) -> tuple[Array, Array]:
-    """Variance by second moments, less two standard errors, over that by sizes; and one error."""
-    moments, variance = _moments_of_average(sites, weights, sent)
-    total = np.trace(moments, axis1=-2, axis2=-1)
-    error = np.sqrt(np.trace(variance, axis1=-2, axis2=-1))
-    by_size = (_sampling(sites, state, weights) * (slope / state.shape) ** 2).sum(axis=-1)
-    by_size = np.maximum(by_size, _NO_ZERO)
-    return np.asarray((total - 2 * error) / by_size), np.asarray(error / by_size)
 
 
 def _shrink_towards(expected: Array, measured: Array, variance: Array) -> Array:

@@ -4,15 +4,24 @@ from __future__ import annotations
 
 import math
 from collections.abc import Hashable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
 
-from engine.core.types import Array, CurveData, Design, Step
+from engine.core.arrays import Indices
+from engine.core.types import Array, CurveData, Design, Step, TimeLaw
+from engine.mechanisms.families.adaptive.checked_facts import (
+    Decision,
+    FirstMessage,
+    Question,
+    decide,
+    nearest,
+    pooled,
+)
 from engine.mechanisms.families.adaptive.constants import Constants
 from engine.mechanisms.families.adaptive.fits import (
-    NOISE_FREE,
     AdaptiveFit,
     AdaptivePlan,
     Evidence,
@@ -24,7 +33,7 @@ from engine.mechanisms.families.adaptive.fits import (
     symmetric,
 )
 from engine.mechanisms.families.adaptive.location import SiteDeviations
-from engine.mechanisms.families.adaptive.rules import mu_of, public_scale
+from engine.mechanisms.families.adaptive.rules import Scale, public_scale
 from engine.numerics.bases import Basis
 from engine.numerics.deviations import (
     AffineDeviations,
@@ -32,15 +41,14 @@ from engine.numerics.deviations import (
     plain,
     weighted_within_curves,
 )
-from engine.numerics.moments import curve_moments
+from engine.numerics.moments import Moments, curve_moments
 from engine.numerics.reference_law import ReferenceLaw, heavy_tailed, of_observed_curves
 from engine.numerics.time_histograms import (
     SENSITIVITY,
-    are_rough,
-    leave_a_gap,
+    Mixing,
+    may_leave_a_part_empty,
     mixing_of_shares,
     n_bins,
-    tells_gaps,
     time_shares,
 )
 from engine.privacy import transcript
@@ -51,28 +59,19 @@ _PRIOR = 0.4  # prior of coefficients, in units of u_l; of l^-1.5 where times do
 _DENSE = 3  # observations for each basis function, from which curves tell of all of them
 _BLOCK = 600_000  # entries of T of the repeats worked on together, to stay in cache
 _MAX_LENGTHS = 100  # different numbers of observations, for which designs are simulated
-_SHORT_GAP = 0.1  # of the range; noise may hide it where a gap of usual length is told
 _MAX = 4_000_000  # where sites take turns, and only one of them has to stay there
 
 
 @dataclass(frozen=True)
 class MeanPlan(AdaptivePlan):
-    """The plan of a mean.
+    """The plan of a mean."""
 
-    Parameters
-    ----------
-    learns_times : bool
-        Whether observation times are released first.
-    constants : Constants
-        Of the clips.
-    """
-
-    learns_times: bool
-    constants: Constants
+    times_share: float  # of the released distribution of observation times; 0 where they are stated
+    constants: Constants  # of the clips
 
     @property
     def kind(self) -> Hashable:
-        return (super().kind, self.learns_times, self.constants.final_width)
+        return (super().kind, self.times_share, self.constants.final_width)
 
 
 @dataclass(frozen=True)
@@ -83,8 +82,8 @@ class MeanStreams(Streams):
     times_gaps: Array
 
     @classmethod
-    def draw(cls, rng: np.random.Generator, repeats: int, draws: int, size: int, pure: bool
-             ) -> MeanStreams:
+    def draw(cls, rng: np.random.Generator, repeats: int, draws: int, size: int, pure: bool,
+             n_facts: int) -> MeanStreams:
         """Draw the standard noise of one site.
 
         Parameters
@@ -96,6 +95,9 @@ class MeanStreams(Streams):
             Of the largest basis.
         pure : bool
             Whether δ = 0 at any budget.
+        n_facts : int
+            Numbers of the largest first message; 0 where facts are not checked. Its noise is drawn
+            last, so that stored releases without it keep theirs.
         """
         normals = rng.standard_normal((5, repeats, draws, size))
         square = rng.standard_normal((repeats, draws, size, size))
@@ -103,72 +105,60 @@ class MeanStreams(Streams):
         gaps, times_gaps = (rng.standard_exponential(each.shape) if pure else
                             np.empty((*each.shape[:-1], 0)) for each in (normals, times))
         normals = np.concatenate([normals, rng.standard_normal((1, *normals.shape[1:]))])
+        far = facts = np.empty(0)
+        if n_facts and pure:
+            facts = rng.laplace(size=(repeats, draws, n_facts)) / math.sqrt(2)
+        elif n_facts:
+            far, facts = (rng.standard_normal((repeats, draws, n)) for n in (2, n_facts))
         return cls(normals[..., None, :], gaps[..., None, :],
-                   symmetric(square)[..., None, :, None, :], times, times_gaps)
+                   symmetric(square)[..., None, :, None, :], times, times_gaps, far=far,
+                   facts=facts)
 
 
-@dataclass(frozen=True)
-class MeanEvidence(Evidence):
-    """With what released distributions of observation times tell.
-
-    Parameters
-    ----------
-    clustered, with_gap, hides_gaps, hides_short_gaps : (plans, repeats, draws) array of bool
-        Whether times are clustered, leave a gap, or could leave one that noise hides, of a fifth of
-        the range or of a tenth.
-    """
-
-    clustered: NDArray[np.bool_]
-    with_gap: NDArray[np.bool_]
-    hides_gaps: NDArray[np.bool_]
-    hides_short_gaps: NDArray[np.bool_]
-
-
-class MeanFit(AdaptiveFit[MeanEvidence]):
+class MeanFit(AdaptiveFit[Evidence]):
     """The model without covariates, with every design of observation times.
 
     Parameters
     ----------
-    values : (repeats, N)
-        Readings in unit scale.
+    design : Design
+        The law that is relied on, unless messages contradict it.
+    scale : Scale
+        From readings to [−1, 1].
     rng : numpy.random.Generator
         Spawns the noise of every site.
     """
 
     def __init__(self, data: CurveData, basis: Basis, plans: Sequence[MeanPlan], draws: int,
-                 design: Design, values: Array, rng: np.random.Generator) -> None:
+                 design: Design, scale: Scale, rng: np.random.Generator) -> None:
         pure = any(any(plan.pure) for plan in plans)
-        self.noise = [MeanStreams.draw(stream, data.n_repeats, draws, basis.size, pure)
+        n_facts = max((len(plan.first.weights) for plan in plans if plan.first), default=0)
+        self.noise = [MeanStreams.draw(stream, data.n_repeats, draws, basis.size, pure, n_facts)
                       for stream in rng.spawn(data.sizes.n_servers)]
         super().__init__(data, basis, plans, draws, self.noise, design, (basis.size,))
-        self.mean_plans, self.data, self.values = plans, data, values
-        self.clustered, self.with_gap, self.hides_gaps, self.hides_short_gaps = np.zeros(
-            (4, len(plans), data.n_repeats, draws), dtype=bool)
+        self.mean_plans, self.data = plans, data
+        self.values, self.side = scale(data.times, data.values), (
+            scale.side(data.times, data.values) if n_facts else np.empty(0, dtype=np.int64))
+        self._averages: dict[FirstMessage, Array] = {}
 
     @property
     def readings(self) -> tuple[tuple[int, int], ...]:
         counts, people = np.unique(self.data.counts, return_counts=True)
-        if len(counts) > _MAX_LENGTHS or any(plan.learns_times for plan in self.mean_plans):
+        if len(counts) > _MAX_LENGTHS or any(plan.times_share for plan in self.mean_plans):
             return ()
         return tuple(zip(counts.tolist(), people.tolist(), strict=True))
 
-    def evidence(self, fit: UnitFit) -> MeanEvidence:
-        return MeanEvidence(**vars(self.evidence_of_steps(fit)),
-                            clustered=self.clustered, with_gap=self.with_gap,
-                            hides_gaps=self.hides_gaps, hides_short_gaps=self.hides_short_gaps)
+    def evidence(self, fit: UnitFit) -> Evidence:
+        return self.evidence_of_steps(fit)
 
     def pieces(self) -> Iterator[Piece]:
-        stated: list[list[int]] = []
-        for members in self.kinds.values():
-            if self.mean_plans[members[0]].learns_times:
+        if not self.design.is_known:
+            for members in self.kinds.values():
                 yield from self._with_learned_times(members)
-            else:
-                stated.append(members)
-        if stated:
-            yield from self._with_stated_times(stated)
+        else:
+            yield from self._with_stated_times(list(self.kinds.values()))
 
     def _with_stated_times(self, kinds: list[list[int]]) -> Iterator[Piece]:
-        """All plans whose law of the times is declared; `kinds` are the members of each."""
+        """All plans, where a law of the times is relied on; `kinds` are the members of each."""
         data, sizes = self.data, [self.plans[members[0]].size for members in kinds]
         basis = self.basis.first(max(sizes))
         moments = curve_moments(data.times, self.values, data.counts, basis)
@@ -182,23 +172,120 @@ class MeanFit(AdaptiveFit[MeanEvidence]):
                            for curves in self.servers]
                 for members in (members for members, of_kind in zip(kinds, sizes, strict=True)
                                 if of_kind == size):
-                    yield self._piece(members, repeats, [
-                        self.site(s, each, members, repeats) for s, each in enumerate(by_site)])
+                    yield from self._as_decided(members, repeats, by_site, moments)
 
     def _with_learned_times(self, members: list[int]) -> Iterator[Piece]:
-        """Plans of one kind that first spend a tenth of their budgets on observation times."""
-        data, size = self.data, self.plans[members[0]].size
-        moments = curve_moments(data.times, self.values, data.counts, self.basis.first(size))
-        shares = time_shares(data.times, self.values, data.counts, n_bins(size))
+        """Plans of one kind that rely on the released distribution of observation times."""
+        size = self.plans[members[0]].size
+        moments = curve_moments(self.data.times, self.values, self.data.counts,
+                                self.basis.first(size))
         for repeats in self._blocks(size):
-            deviations, of_block = plain(moments.repeats(repeats)), shares[repeats]
-            learned = [self._learned(s, of_block[..., curves], members, repeats)
-                       for s, curves in enumerate(self.servers)]
-            self._doubt(learned, members, repeats)
-            yield self._piece(members, repeats, [
-                self.site(s, deviations.among(curves), members, repeats,
-                          mixing_of_shares(*learned[s], size))
-                for s, curves in enumerate(self.servers)])
+            self._decided(members, repeats)
+            mixings = self._mixings(members, repeats)
+            yield self._learned_piece(members, repeats, moments, mixings)
+
+    def _as_decided(self, members: list[int], repeats: slice, by_site: Sequence[AffineDeviations],
+                    moments: Moments) -> Iterator[Piece]:
+        """The releases of one kind, apart where the first message says that they differ."""
+        decision = self._decided(members, repeats)
+        mixings = self._mixings(members, repeats) if self.mean_plans[members[0]].times_share else []
+        kinds, patterns = np.zeros((1, 1), dtype=np.intp), np.zeros((0, 0), dtype=bool)
+        if decision is not None and mixings:
+            kinds = decision.is_untrue.astype(np.intp)
+        elif decision is not None and decision.left_out.any():
+            of_release = decision.left_out.shape[:-1]
+            patterns, which = np.unique(decision.left_out.reshape(np.prod(of_release), -1), axis=0,
+                                        return_inverse=True)
+            kinds = np.where(decision.left_out.any(axis=-1), which.reshape(of_release) + 1, 0)
+        for rows, among, kind in _alike(kinds):
+            where = repeats if among is None else slice(
+                repeats.start + rows.start, repeats.start + rows.stop)
+            if kind == 0:
+                sites = [self.site(s, each if among is None else AffineDeviations(each.rows[rows]),
+                                   members, where) for s, each in enumerate(by_site)]
+                yield self._piece(members, where, sites, self.design, among)
+            elif mixings:
+                yield self._learned_piece(members, where, moments, mixings if among is None else [
+                    mixing.of(rows, slice(None)) for mixing in mixings], among)
+            else:
+                yield from self._without_times(members, where, patterns[kind - 1], among)
+
+    def _learned_piece(self, members: list[int], repeats: slice, moments: Moments,
+                       mixings: Sequence[Mixing], columns: Indices | None = None) -> Piece:
+        """Releases that rely on what was released of the observation times."""
+        size = self.plans[members[0]].size
+        deviations = plain(moments.repeats(repeats).first(size))
+        return self._piece(members, repeats, [
+            self.site(s, deviations.among(curves), members, repeats, mixings[s])
+            for s, curves in enumerate(self.servers)], Design(law=TimeLaw.UNKNOWN), columns)
+
+    def _without_times(self, members: list[int], repeats: slice, left_out: NDArray[np.bool_],
+                       columns: Indices | None) -> Iterator[Piece]:
+        """Releases that do not read the observations at some of the common times."""
+        data, size = self.data, self.plans[members[0]].size
+        design = Design.common(tuple(np.array(self.design.times)[~left_out].tolist()))
+        curve = np.repeat(np.arange(data.n_curves), data.counts)
+        for k in range(repeats.start, repeats.stop):
+            is_read = ~left_out[nearest(data.times[k], self.design.times)]
+            counts = np.bincount(curve[is_read], minlength=data.n_curves)
+            moments = curve_moments(data.times[k:k + 1, is_read], self.values[k:k + 1, is_read],
+                                    counts, self.basis.first(size))
+            (_, deviations), = weighted_within_curves(moments, counts, {size}, design)
+            repeat = slice(k, k + 1)
+            yield self._piece(members, repeat, [
+                self.site(s, deviations.among(curves), members, repeat)
+                for s, curves in enumerate(self.servers)], design, columns)
+
+    # -- the first message ------------------------------------------------------------------
+
+    def _decided(self, members: list[int], repeats: slice) -> Decision | None:
+        """What the first messages of all sites say together; None where none are sent."""
+        plan, feasible = self.plans[members[0]], self.feasible(members)
+        message, people = plan.first, self.sizes.n_curves_per_server
+        if message is None:
+            return None
+        averages, sent, scales = self.averages(message), [], []
+        for s, n in enumerate(people):
+            unit = message.unit_noise / (
+                n * self.costs((plan.first_share,), s, members)[0])[:, None]
+            noise = columns(self.noise[s].facts[repeats, :, :len(message.weights)],
+                            len(feasible), 1)
+            values = averages[repeats, s][:, None] * message.weights + unit * noise
+            sent.append(transcript.sent(s, message.step, values, unit) / message.weights)
+            scales.append(unit / message.weights)
+        measured, noise = pooled(sent, scales, people)
+        question = Question(message, self.data.facts.design, self._observations, sum(people))
+        for row, k in enumerate(feasible):
+            of_plan = slice(row * self.draws, (row + 1) * self.draws)
+            if self.heard.questions[k] is None:
+                self.heard.questions[k], self.heard.facts_noise[k] = question, noise[of_plan][0]
+                self.heard.facts[k] = np.zeros((self.n_repeats, self.draws, measured.shape[-1]))
+            self.heard.facts[k][repeats] = measured[:, of_plan]
+        return decide(question, measured, noise)
+
+    def averages(self, message: FirstMessage) -> Array:
+        """Averages over the people of each site, without weights: (repeats, sites, numbers)."""
+        if message not in self._averages:
+            data = self.data
+            tall = max(1, _MAX // (len(message.weights) * max(data.n_curves, 1)))
+            blocks = []
+            for first in range(0, self.n_repeats, tall):
+                some = slice(first, first + tall)
+                each = message.statistic(data.times[some], self.side[some], data.counts)
+                blocks.append(np.stack([each[..., curves].mean(axis=-1)
+                                        for curves in self.servers], axis=1))
+            self._averages[message] = np.concatenate(blocks)
+        return self._averages[message]
+
+    @property
+    def _observations(self) -> tuple[tuple[int, int], ...]:
+        """How many observations people have, as far as that is public."""
+        if self.data.facts.observations_per_curve:
+            return ((self.planned, 1),)
+        counts, people = np.unique(self.data.counts, return_counts=True)
+        return tuple(zip(counts.tolist(), people.tolist(), strict=True))
+
+    # -- arrays that fit into a cache ---------------------------------------------------------
 
     def _blocks(self, size: int) -> Iterator[slice]:
         """Repeats that are located together: each site's curves stay in cache by themselves."""
@@ -213,27 +300,52 @@ class MeanFit(AdaptiveFit[MeanEvidence]):
         for first in range(repeats.start, repeats.stop, tall):
             yield slice(first, min(first + tall, repeats.stop))
 
-    def _piece(self, members: list[int], repeats: slice, sites: Sequence[SiteDeviations]) -> Piece:
+    def _piece(self, members: list[int], repeats: slice, sites: Sequence[SiteDeviations],
+               design: Design, columns: Indices | None = None) -> Piece:
+        """What is located together: releases by one law of the times."""
         plan = self.mean_plans[members[0]]
-        return Piece(members, repeats, sites, public_scale(plan.size, self.sizes),
-                     self._law(plan.size), plan.constants, prior=self._prior(plan.size))
+        if columns is not None:
+            sites, columns = [site.among_columns(columns) for site in sites], columns[:-1]
+        law = self._law(plan.size, design)
+        if not plan.first_share:  # earlier releases took all visits for late
+            law = replace(law, doubt=None)
+        return Piece(members, repeats, sites, public_scale(plan.size, self.sizes), law,
+                     plan.constants,
+                     prior=self._prior(plan.size, design), columns=columns)
 
-    def _law(self, size: int) -> ReferenceLaw:
+    def _law(self, size: int, design: Design) -> ReferenceLaw:
         """Of the deviations; where every curve tells of all coefficients they differ in nothing."""
-        evenly = self.design == Design() and self.planned >= _DENSE * size
-        if evenly or len(self.design.times) >= _DENSE * size:
+        planned = min(self.planned, len(design.times) or self.planned)
+        evenly = design == Design() and planned >= _DENSE * size
+        if evenly or len(design.times) >= _DENSE * size:
             return heavy_tailed(size)
-        return of_observed_curves(self.basis.first(size), self.planned, self.design)
+        return of_observed_curves(self.basis.first(size), planned, design)
 
-    def _prior(self, size: int) -> Array:
+    def _prior(self, size: int, design: Design) -> Array:
         """Size of the coefficients before anything is measured: (size,).
 
         Where common times do not tell all of them apart, smoothness alone says how the curve runs
         between and beyond the times: no coefficient may be large only because few can be told.
         """
-        if are_told_apart(self.basis.first(size), self.design):
+        if are_told_apart(self.basis.first(size), design):
             return np.asarray(_PRIOR * public_scale(size, self.sizes))
         return np.asarray(_PRIOR * np.arange(1.0, size + 1) ** -1.5)
+
+    # -- released times -----------------------------------------------------------------------
+
+    def _mixings(self, members: list[int], repeats: slice) -> list[Mixing]:
+        """What all sites release of their observation times, as the mixing of each."""
+        data, size = self.data, self.plans[members[0]].size
+        shares = time_shares(data.times[repeats], self.values[repeats], data.counts, n_bins(size))
+        learned = [self._learned(s, shares[..., curves], members, repeats)
+                   for s, curves in enumerate(self.servers)]
+        together, noise = pooled([values for values, _ in learned],
+                                 [scale[:, None] for _, scale in learned],
+                                 self.sizes.n_curves_per_server)
+        is_void = may_leave_a_part_empty(together, noise[:, 0])
+        for row, k in enumerate(self.feasible(members)):
+            self.heard.learned_void[k, repeats] = is_void[:, row * self.draws:][:, :self.draws]
+        return [mixing_of_shares(*each, self.basis.first(size)) for each in learned]
 
     def _learned(self, s: int, shares: Array, members: list[int], repeats: slice
                  ) -> tuple[Array, Array]:
@@ -241,38 +353,31 @@ class MeanFit(AdaptiveFit[MeanEvidence]):
 
         `shares` (repeats, bins, curves). The last column, without noise, is for looking at alone.
         """
-        feasible, bins = self.feasible(members), shares.shape[1]
-        plan, streams = self.plans[members[0]], self.noise[s]
-        budgets = [self.plans[k].budgets[s] for k in feasible]
-        noise = streams.times[repeats, :, :bins]
+        n_plans, bins = len(self.feasible(members)), shares.shape[1]
+        plan, streams = self.mean_plans[members[0]], self.noise[s]
+        noise, growth = streams.times[repeats, :, :bins], 1.0
         if plan.pure[s]:
             noise = spherical(noise, streams.times_gaps[repeats, :, :bins])
-            cost = [TIMES_SHARE * b.epsilon / math.sqrt(bins + 1) for b in budgets]
-        else:
-            cost = [math.sqrt(TIMES_SHARE) * min(mu_of(b), NOISE_FREE) for b in budgets]
-        scale = SENSITIVITY / (shares.shape[2] * np.array([*np.repeat(cost, self.draws),
-                                                           NOISE_FREE]))
+            growth = math.sqrt(bins + 1)
+        scale = SENSITIVITY * growth / (shares.shape[2] * self.costs(
+            (plan.times_share,), s, members)[0])
         return transcript.sent(s, TIMES, shares.mean(axis=2)[:, None] + scale[:, None]
-                               * columns(noise, len(feasible), 1), scale[:, None]), scale
+                               * columns(noise, n_plans, 1), scale[:, None]), scale
 
-    def _doubt(self, learned: Sequence[tuple[Array, Array]], members: list[int], repeats: slice
-               ) -> None:
-        """Note in which releases times are clustered at a site, or leave a gap at all of them.
 
-        And in which noise hides whether they do.
-        """
-        feasible = self.feasible(members)
-        weights = np.array(self.sizes.n_curves_per_server) / self.sizes.n_curves
-        shares, noise = (np.array(of_sites) for of_sites in zip(*learned, strict=True))
-        pooled = np.einsum("s,s...->...", weights, shares)
-        pooled_noise = np.sqrt(np.einsum("s,sc->c", weights**2, noise**2))
-        clustered = np.any([are_rough(*of_site) for of_site in learned], axis=0)
-        tells, tells_short = (
-            np.broadcast_to(tells_gaps(pooled_noise, shares.shape[-1], *length), clustered.shape)
-            for length in ((), (_SHORT_GAP,)))
-        for doubt, doubted in (
-                (self.clustered, clustered), (self.hides_gaps, ~tells),
-                (self.hides_short_gaps, ~tells_short),
-                (self.with_gap, tells & leave_a_gap(pooled, pooled_noise))):
-            of_plans = doubted[:, :-1].reshape(len(doubted), len(feasible), self.draws)
-            doubt[feasible, repeats] |= of_plans.swapaxes(0, 1)
+def _alike(kinds: Indices) -> Iterator[tuple[slice, Indices | None, int]]:
+    """Neighbouring repeats whose columns are of the same kinds, and the columns of each kind.
+
+    Of (repeats, columns); the last column, without noise, is with every kind. Columns are None
+    where all are of one kind in all repeats.
+    """
+    released = kinds[:, :-1] if kinds.shape[1] > 1 else kinds
+    if (released == released[0, 0]).all():
+        yield slice(0, len(kinds)), None, int(released[0, 0])
+        return
+    starts = [0, *(np.flatnonzero((released[1:] != released[:-1]).any(axis=1)) + 1).tolist(),
+              len(kinds)]
+    for start, stop in pairwise(starts):
+        for kind in np.unique(released[start]).tolist():
+            here = np.flatnonzero(released[start] == kind)
+            yield slice(start, stop), np.append(here, kinds.shape[1] - 1), kind

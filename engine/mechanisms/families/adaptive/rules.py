@@ -12,9 +12,11 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
+from numpy.typing import NDArray
 
 from engine.core.enumerations import NoiseLaw
 from engine.core.types import Array, Budget, Composition, PublicFacts, Sizes, Spend, Step, Unit
+from engine.mechanisms.families.adaptive.checked_facts import FACTS, FAR
 from engine.mechanisms.families.adaptive.constants import DETAIL
 from engine.numerics.public_curves import PublicCurve
 from engine.privacy import accounting
@@ -42,6 +44,12 @@ class Scale:
         middle = self.middle.heights[0] if self.is_flat else self.middle(times)
         inside = np.clip(values, middle - self.half, middle + self.half)
         return np.asarray((inside - middle) / self.half)
+
+    def side(self, times: Array, values: Array) -> NDArray[np.int64]:
+        """0 for readings strictly below the range, 1 above, 2 within, −1 for no number."""
+        middle = self.middle.heights[0] if self.is_flat else self.middle(times)
+        side = np.where(values < middle - self.half, 0, np.where(values > middle + self.half, 1, 2))
+        return np.where(np.isfinite(values) & np.isfinite(times), side, -1)
 
     @cached_property
     def is_flat(self) -> bool:
@@ -180,15 +188,18 @@ def _spend(step: Step, share: float, server: int, budget: Budget, n: int) -> Spe
     """
     assert step.sensitivity is not None
     sensitivity = step.sensitivity / n
+    units = ("shares of observations or people" if step.key in (FACTS.key, FAR.key) else
+             "units of the radius that curves are clipped to")
     why = ("All curves take part in every release; squares of μ add up to the total, whatever the "
-           "releases were. Shifts and noise are in units of the radius that curves are clipped to.")
+           f"releases were. Shifts and noise are in {units}.")
     if budget.is_private and budget.is_pure:
         epsilon = share * budget.epsilon
+        norm, law = (("ℓ1", NoiseLaw.LAPLACE) if step.key == FACTS.key else ("ℓ2", NoiseLaw.NORM))
         return Spend(step=step, server=server, mu=None, epsilon=epsilon, sensitivity=(sensitivity,),
                      noise_scale=(sensitivity / epsilon,), count=1,
                      composition=Composition.SEQUENTIAL,
                      budget=budget, why=why.replace("squares of μ", "the ε"), unit=Unit.CURVE,
-                     norm="ℓ2", noise=NoiseLaw.NORM)
+                     norm=norm, noise=law)
     mu = math.sqrt(share) * accounting.exact_mu(budget.epsilon, budget.delta)
     return Spend(step=step, server=server, mu=mu, sensitivity=(sensitivity,),
                  noise_scale=(sensitivity / mu,),

@@ -1,0 +1,414 @@
+"""Two paid messages about the stated facts, and what is decided from them.
+
+The first is sent before anything else: how observation times are spread, or who is observed at each
+common time, and how many observations lie beyond the stated bounds. The last is sent after the last
+location: how many people are far from the others. Every decision is a function of messages and
+public numbers, so it costs nothing and may choose the method of all later messages.
+
+Privacy
+-------
+*First message.* Let person i have
+
+* where times are not common, h_i in R⁶ and k_i in R⁴⁸: the shares of i's observations in six and in
+  48 equal parts of the time range;
+* where q times are common, a_i in {0, 1}^q: observed at time j or not, a time counting as the
+  nearest stated one;
+* always, b_i in R²: the shares of i's observations strictly below the lower and strictly above the
+  upper stated bound. An observation at a bound is not beyond it.
+
+All are functions of i alone, at least 0, and 0 where a reading or a time of i is no number. The
+shares in each of h_i, k_i and b_i sum to at most 1. A site sends the averages over its n people of
+(√½ h, ½ k, ½ b), or of (√¾ √(2/q) a, ½ b), with Gaussian noise of standard deviation √2/(nμ√s).
+
+Replace one person. For x, x' ≥ 0 with sums of at most 1, ‖x − x'‖² = ‖x‖² + ‖x'‖² − 2x·x' ≤ 2; this
+holds for h, k and b. ‖a − a'‖² ≤ q, so that √(2/q) a moves by at most √2. The squared weights
+½ + ¼ + ¼, or ¾ + ¼, sum to 1: the message moves by at most √2/n and is μ√s-GDP. The bound is
+attained by two people who are observed in different parts of the range, one below and one above
+the bounds. Where only b is sent it has weight 1.
+
+*δ = 0.* (h, b), (2a/q, b) or 2b moves by at most 4/n in ℓ₁ norm: ‖x − x'‖₁ ≤ 2 for shares, and
+‖a − a'‖₁ ≤ q. Laplace noise of scale 4/(nεs) is εs-DP. k is not sent: the noise of each number
+would grow with how many there are.
+
+*Last message.* The centre a, shape d and radius c of the last location are fixed by earlier
+messages. With R_i = ‖h_i(a)/d‖/c for the deviation h_i of person i, f_i = (1{1 < R_i ≤ 2},
+1{R_i > 2}) is (0, 0), (1, 0) or (0, 1), two of which are at most √2 apart. The average of f_i with
+noise √2/(nμ√s₂) is μ√s₂-GDP. It is not free beside a location, as sizes and moments are: those
+agree for mirrored deviations, this does not for a person who is far and one who is just clipped.
+
+*Composition.* s + s₂ + Σ w_k (1 − s − s₂) = 1 with the shares w_k of all other messages, whatever
+was decided: the ledger is the same in all branches. Σ μ_k² = μ², as in
+`engine.mechanisms.families.adaptive.location`.
+
+Several sites send messages about their own people; these are pooled by numbers of people.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property, lru_cache
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import ndtri
+
+from engine.core.checks import Check, Fact, Outcome, outcomes
+from engine.core.grids import read_only
+from engine.core.types import Array, Design, Step, TimeLaw
+from engine.numerics.observation_times import Stratified, draw_times
+from engine.numerics.time_histograms import shares_in
+
+SENSITIVITY, PURE_SENSITIVITY = math.sqrt(2), 4.0  # as proved above; the second in ℓ₁ norm
+FACTS = Step("facts about observations", sensitivity=SENSITIVITY)
+PURE_FACTS = Step(FACTS.key, sensitivity=PURE_SENSITIVITY)
+FAR = Step("people far from the others", sensitivity=SENSITIVITY)
+
+# Shares of μ², or of ε where δ = 0. A tenth is spent where studies are small: with a twentieth a
+# gap of a fifth of the range is told in .67 of releases at N = 237, with a tenth in .85.
+FAR_SHARE, PURE_SHARE = 0.03, 0.05
+_MOST, _LEAST, _MOST_UP_TO = 0.10, 0.02, 100.0
+
+PARTS, FINE_PARTS = 6, 48  # of the time range; four, five, eight or ten parts tell gaps more rarely
+_WINDOWS = np.array([(first, first + n) for n in (1, 2, 3) for first in range(PARTS - n + 1)])
+_COVERS = ((_WINDOWS[:, :1] <= np.arange(PARTS)) & (np.arange(PARTS) < _WINDOWS[:, 1:])) * 1.0
+# The .99 quantile of the largest |z| of all windows under noise alone, Gaussian and Laplace.
+_SURE, _PURE_SURE = 3.36, 4.53
+_MATERIAL = 0.06  # of observations: large studies do not pay for harmless departures
+_LEAST_EXPECTED = 0.02  # windows in which the stated law puts less are not asked
+_DRAWS, _SEED = 4000, 1  # simulated curves behind what a law expects
+_CLUSTER_LEVEL = 0.01  # of false alarms
+# Excess of the chance that two observations share a fine part. Times rounded to 60 values make it
+# .003, 24 common times .021.
+_CLUSTERED = 0.01
+_BEYOND, _BEYOND_LEVEL = 0.01, 0.0047  # of observations; of false alarms at either bound
+_THIN, _LEFT_OUT, _THIN_LEVEL = 0.75, 0.5, 0.005  # with .9, noise alone would leave times out
+_MAX_NOISE_OF_TIMES, _MAX_NOISE = 0.25, 0.03  # of shares, from which checks tell too little
+_FAR_LEVEL, _FAR, _ONE_OF_TEN = 0.01, 0.005, 0.1  # ordinary people: up to .002 beyond two radii
+_MIDDLE_LEVEL, _MIDDLE, _OUTER = 0.05, 1.0, 3.0  # radii by which people beyond 1 and 2 may move it
+
+LAW = Fact("Observation times are spread as stated",
+           "{} of the observations in one part of the time range too many or too few",
+           "a gap of {} of the time range")
+CLUSTERS = Fact("Observation times are not a few common ones",
+                "two observations fall together {} more often than stated",
+                "{} more often", is_relied_on=False)
+AVAILABLE = Fact("Everybody is observed at each common time",
+                 "{} of people at the time with fewest", "a time with fewer than {}")
+BOUNDS = Fact("Observations lie within the stated bounds",
+              "{} beyond the worse of both bounds", "{} beyond a bound")
+NEAR = Fact("Nobody is far from the others", "{} of people", "{} of people", is_relied_on=False)
+
+
+def first_share(effective: float, pure: bool) -> float:
+    """The share s of the first message, from the pooled N.
+
+    Examples
+    --------
+    >>> [round(first_share(n, pure=False), 3) for n in (100.0, 444.0, 5000.0)]
+    [0.1, 0.051, 0.02]
+    """
+    if pure:
+        return PURE_SHARE
+    return min(_MOST, max(_LEAST, (_MOST_UP_TO / effective) ** 2))
+
+
+# -- what is sent ---------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class FirstMessage:
+    """What the first message holds, by public facts alone."""
+
+    times: tuple[float, ...] = ()  # the common times that are asked about
+    has_parts: bool = True  # h and, unless δ = 0, k
+    pure: bool = False
+
+    @classmethod
+    def planned(cls, design: Design, effective: float, share: float, pure: bool) -> FirstMessage:
+        """Ask about common times where noise lets the answers be told, else about bounds alone."""
+        if design.law is not TimeLaw.COMMON:
+            return cls(pure=pure)
+        q = len(design.times)
+        noise = (q / math.sqrt(2) / (effective * share) if pure
+                 else math.sqrt(4 / 3 * q) / (effective * math.sqrt(share)))
+        return cls(design.times if noise <= _MAX_NOISE_OF_TIMES else (), False, pure)
+
+    @property
+    def step(self) -> Step:
+        return PURE_FACTS if self.pure else FACTS
+
+    @property
+    def unit_noise(self) -> float:
+        """Standard deviation of the noise in each number, for one person and μ or ε of 1."""
+        return math.sqrt(2) * (PURE_SENSITIVITY if self.pure else 1.0)
+
+    @cached_property
+    def weights(self) -> Array:
+        """What averages are multiplied by before they are sent: (numbers,)."""
+        q = len(self.times)
+        if self.pure:
+            return np.array([1.0] * PARTS * self.has_parts + [2 / max(q, 1)] * q
+                            + [1.0 if q or self.has_parts else 2.0] * 2)
+        if self.has_parts:
+            return np.array([math.sqrt(0.5)] * PARTS + [0.5] * (FINE_PARTS + 2))
+        return np.array([math.sqrt(1.5 / max(q, 1))] * q + [0.5 if q else 1.0] * 2)
+
+    def statistic(self, times: Array, side: NDArray[np.int64], counts: NDArray[np.int64]) -> Array:
+        """What everybody adds to the averages, without weights: (repeats, numbers, people).
+
+        Parameters
+        ----------
+        times, side : (repeats, N)
+            On [0, 1]; and 0 below the bounds, 1 above, 2 between, negative for no number.
+        counts : (people,)
+            Observations of each.
+        """
+        blocks, is_number = [], (side >= 0) & np.isfinite(times)
+        if self.has_parts:
+            fine = shares_in(parts_of(np.where(is_number, times, 0.0)), is_number, counts,
+                             FINE_PARTS)
+            blocks.append(fine.reshape(len(fine), PARTS, -1, fine.shape[-1]).sum(axis=2))
+            blocks += [] if self.pure else [fine]
+        elif self.times:
+            seen = shares_in(nearest(times, self.times), is_number, counts, len(self.times))
+            blocks.append((seen > 0) * 1.0)
+        blocks.append(shares_in(side, is_number, counts, 3)[:, :2])
+        return np.concatenate(blocks, axis=1)
+
+    def blocks(self, numbers: Array) -> tuple[Array, Array, Array]:
+        """Numbers by part or time, by fine part, and beyond each bound, of (…, numbers)."""
+        first = PARTS if self.has_parts else len(self.times)
+        return numbers[..., :first], numbers[..., first:-2], numbers[..., -2:]
+
+
+def parts_of(times: Array) -> NDArray[np.int64]:
+    """The fine part that each time on [0, 1] is in."""
+    return np.clip(times * FINE_PARTS, 0, FINE_PARTS - 1).astype(np.int64)
+
+
+def nearest(times: Array, stated: Sequence[float]) -> NDArray[np.int64]:
+    """The number of the stated time that each time is nearest to."""
+    between = (np.array(stated[1:]) + np.array(stated[:-1])) / 2
+    return np.searchsorted(between, times)
+
+
+def pooled(sent: Sequence[Array], scales: Sequence[Array], people: Sequence[int]
+           ) -> tuple[Array, Array]:
+    """What all sites say together, by their numbers of people, and the noise in it."""
+    shares = np.array(people) / sum(people)
+    values = sum(share * each for share, each in zip(shares, sent, strict=True))
+    variance = sum((share * each) ** 2 for share, each in zip(shares, scales, strict=True))
+    return np.asarray(values), np.sqrt(np.asarray(variance))
+
+
+# -- what is decided ------------------------------------------------------------------------------
+
+
+@lru_cache(maxsize=256)
+def expected_shares(design: Design, observations: tuple[tuple[int, int], ...]) -> Array:
+    """What the stated law puts into each fine part, from public draws: (48,).
+
+    `observations` are numbers of observations, each with how many people have so many.
+    """
+    if design == Design() or not design.is_known:
+        return read_only(np.full(FINE_PARTS, 1 / FINE_PARTS))
+    rng, total = Stratified(np.random.default_rng(_SEED)), sum(n for _, n in observations)
+    shares = np.zeros(FINE_PARTS)
+    for count, people in observations:
+        parts = parts_of(draw_times(design, _DRAWS, max(count, 1), rng))
+        shares += people / total * np.bincount(parts.ravel(), minlength=FINE_PARTS) / parts.size
+    return read_only(shares)
+
+
+@dataclass(frozen=True)
+class Question:
+    """All that a decision depends on beside messages: what was asked, and public facts."""
+
+    message: FirstMessage
+    design: Design  # as stated; of an unknown one even times are judged, and may be corrected
+    observations: tuple[tuple[int, int], ...]
+    n_people: int  # sampling variability is that of one observation of each
+
+    @property
+    def expected(self) -> Array:
+        return expected_shares(self.design, self.observations)
+
+
+@dataclass(frozen=True, eq=False)
+class Window:
+    """The part of the time range that contradicts the stated law most; arrays (…)."""
+
+    start: Array  # on [0, 1]
+    end: Array
+    share: Array  # of all observations, as measured
+    expected: Array
+
+
+@dataclass(frozen=True, eq=False)
+class Decision:
+    """What the first message says of the stated facts; arrays begin with its axes (…)."""
+
+    checks: tuple[Check, ...]
+    window: Window | None  # of spread times
+    departs: NDArray[np.bool_]  # (…), whether that contradicts the stated law
+    is_clustered: NDArray[np.bool_]  # (…)
+    present: Array  # (…, q), shares of people at common times
+    thin: NDArray[np.bool_]  # (…, q), where they are fewer than three quarters
+    left_out: NDArray[np.bool_]  # (…, q), where later messages do not read them
+    is_mostly_absent: NDArray[np.bool_]  # (…), where that would be most times: none are left out
+    beyond: Array  # (…, 2), shares of observations below and above the bounds
+    is_moved: NDArray[np.bool_]  # (…, 2), where these are too many
+
+    @property
+    def is_untrue(self) -> NDArray[np.bool_]:
+        """Whether observation times are not as stated: (…)."""
+        return np.asarray(self.departs | self.is_clustered)
+
+
+def decide(question: Question, measured: Array, noise: Array) -> Decision:
+    """Judge the stated facts by the first message and public numbers alone.
+
+    Parameters
+    ----------
+    question : Question
+        What was asked.
+    measured, noise : (…, numbers)
+        Averages over people with weights undone, and the standard deviations of their noise.
+    """
+    message, noise = question.message, np.broadcast_to(noise, measured.shape)
+    first, fine, beyond = message.blocks(measured)
+    of_first, of_fine, of_beyond = message.blocks(noise)
+    window, present = None, first if message.times else first[..., :0]
+    departs = is_clustered = is_mostly_absent = np.zeros(measured.shape[:-1], dtype=bool)
+    thin = left_out = np.zeros(present.shape, dtype=bool)
+    checks: list[Check] = []
+    if message.has_parts:
+        check, window, departs = _of_windows(question, first, of_first)
+        checks.append(check)
+    if message.has_parts and not message.pure:
+        check, is_clustered = _of_clusters(question, fine, of_fine, departs)
+        checks.append(check)
+    if message.times:
+        check, thin, left_out = _of_times(present, of_first, message.pure)
+        is_mostly_absent = check.has(Outcome.VOID)
+        checks.append(check)
+    check, is_moved = _of_bounds(beyond, of_beyond, message.pure)
+    return Decision((*checks, check), window, departs, is_clustered, present, thin, left_out,
+                    is_mostly_absent, beyond, is_moved)
+
+
+def _of_windows(question: Question, shares: Array, noise: Array
+                ) -> tuple[Check, Window, NDArray[np.bool_]]:
+    """Scan windows of one to three neighbouring parts for too many or too few observations."""
+    expected = _COVERS @ question.expected.reshape(PARTS, -1).sum(axis=1)
+    found, n = shares @ _COVERS.T, question.n_people
+    spread = np.sqrt(noise**2 @ _COVERS.T + expected * (1 - expected) / n)
+    pure, is_asked, apart = question.message.pure, expected >= _LEAST_EXPECTED, np.abs(
+        found - expected)
+    sure = _PURE_SURE if pure else _SURE
+    told = (apart > sure * spread) & (apart > _MATERIAL) & is_asked
+    # the farthest off, in units of its noise, of those that are told, else of all
+    score = np.where(is_asked, apart / spread, -1.0)
+    worst = np.argmax(np.where(told, score + score.max(axis=-1, keepdims=True), score), axis=-1)
+
+    def at_worst(each: Array) -> Array:
+        each = np.broadcast_to(each, apart.shape)
+        return np.take_along_axis(each, worst[..., None], axis=-1)[..., 0]
+
+    starts, ends = _WINDOWS.T / PARTS
+    window = Window(*map(at_worst, (starts, ends, found, expected)))
+    of_part = noise.mean(axis=-1)
+    # of two neighbouring parts, which hold a gap of a sixth wherever it is
+    least = (sure + quantile(_ONE_OF_TEN, pure)) * np.sqrt(2 * of_part**2 + 2 / 9 / n)
+    least = np.maximum(least, _MATERIAL)
+    departs = told.any(axis=-1)
+    outcome = Outcome.VOID if question.design.is_known else Outcome.CORRECTED
+    return Check(LAW, at_worst(apart), of_part, np.maximum(_MATERIAL, sure * at_worst(spread)),
+                 least / (2 / 3 + least), outcomes(departs, outcome, of_part < _MAX_NOISE)
+                 ), window, departs
+
+
+def _of_clusters(question: Question, shares: Array, noise: Array, departs: NDArray[np.bool_]
+                 ) -> tuple[Check, NDArray[np.bool_]]:
+    """Ask whether observations fall together: Σ (k − e)², less what noise and sampling add.
+
+    A law that is uneven from part to part, and told by that, is not called clustered.
+    """
+    expected = question.expected
+    variance = noise**2 + expected * (1 - expected) / question.n_people
+    excess = ((shares - expected) ** 2 - variance).sum(axis=-1)
+    spread = np.sqrt(2 * (variance**2).sum(axis=-1))
+    limit = np.maximum(quantile(_CLUSTER_LEVEL) * spread, _CLUSTERED)
+    apart = (shares - expected).reshape(*shares.shape[:-1], PARTS, -1)
+    between = apart.sum(axis=-1) ** 2 / apart.shape[-1]
+    told = np.asarray(excess > limit) & ~(departs & (between.sum(axis=-1) > excess / 2))
+    return Check(CLUSTERS, excess, spread, limit, limit + quantile(_ONE_OF_TEN) * spread,
+                 outcomes(told, Outcome.VOID)), told
+
+
+def _of_times(present: Array, noise: Array, pure: bool
+              ) -> tuple[Check, NDArray[np.bool_], NDArray[np.bool_]]:
+    """Ask who is observed at each common time; those with few are left out, unless most are."""
+    q = present.shape[-1]
+    beyond = quantile(_THIN_LEVEL / q, pure)
+    thin = present + beyond * noise < _THIN
+    few = thin & (present < _LEFT_OUT)
+    is_void = few.mean(axis=-1) > 0.5
+    left_out = few & ~is_void[..., None]
+    of_time = noise.mean(axis=-1)
+    limit = _THIN - beyond * of_time
+    outcome = np.where(is_void, Outcome.VOID.value, outcomes(
+        left_out.any(axis=-1), Outcome.CORRECTED))
+    outcome = np.where((outcome == Outcome.HOLDS.value) & thin.any(axis=-1), Outcome.TOLD.value,
+                       outcome)
+    smallest = np.maximum(limit - quantile(_ONE_OF_TEN, pure) * of_time, 0.0)
+    return Check(AVAILABLE, present.min(axis=-1), of_time, limit, smallest, outcome), thin, left_out
+
+
+def _of_bounds(beyond: Array, noise: Array, pure: bool) -> tuple[Check, NDArray[np.bool_]]:
+    """Ask how many observations were moved to a bound: how far they were beyond, nothing tells."""
+    limit = _BEYOND + quantile(_BEYOND_LEVEL, pure) * noise
+    told = beyond > limit
+    of_bound = noise.max(axis=-1)
+    return Check(BOUNDS, beyond.max(axis=-1), of_bound, limit.max(axis=-1),
+                 limit.max(axis=-1) + quantile(_ONE_OF_TEN, pure) * of_bound,
+                 outcomes(told.any(axis=-1), Outcome.VOID, of_bound < _MAX_NOISE)), told
+
+
+def of_far_people(shares: Array, usual: Array, noise: Array) -> tuple[Check, Array]:
+    """Judge the last message, and by how many radii the band is widened for it.
+
+    Parameters
+    ----------
+    shares, usual : (…, 2)
+        Of people beyond one and beyond two radii, as pooled; and what the reference law puts there.
+    noise : (…)
+        Standard deviation of the noise in each.
+
+    Returns
+    -------
+    check : Check
+        Void where people are beyond two radii, more than noise makes of none.
+    radii : (…)
+        0 unless people are beyond two.
+    """
+    excess = shares - usual
+    limit = np.maximum(quantile(_FAR_LEVEL) * noise, _FAR)
+    told = np.asarray(excess[..., 1] > limit)
+    surely = np.maximum(excess - (quantile(_MIDDLE_LEVEL) * noise)[..., None], 0.0)
+    radii = np.where(told, surely @ np.array([_MIDDLE, _OUTER]), 0.0)
+    return Check(NEAR, excess[..., 1], noise, limit, smallest_far(noise),
+                 outcomes(told, Outcome.VOID)), radii
+
+
+def smallest_far(noise: Array) -> Array:
+    """The share of far people that nine releases of ten tell."""
+    limit = np.maximum(quantile(_FAR_LEVEL) * noise, _FAR)
+    return np.asarray(limit + quantile(_ONE_OF_TEN) * noise)
+
+
+def quantile(upper_tail: float, pure: bool = False) -> float:
+    """Standard deviations that noise exceeds with this chance, Gaussian or, for δ = 0, Laplace."""
+    return -math.log(2 * upper_tail) / math.sqrt(2) if pure else float(-ndtri(upper_tail))

@@ -1,0 +1,350 @@
+"""Two messages about stated facts: how far one person moves them, and what is decided from them."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from engine.core.bands import limits
+from engine.core.checks import Outcome
+from engine.core.grids import drawing_grid
+from engine.core.random_streams import generator
+from engine.core.types import Budget, Caution, CurveData, Design, PublicFacts
+from engine.mechanisms.adaptive_mean import AdaptiveMean
+from engine.mechanisms.families.adaptive import check_words, checked_facts
+from engine.mechanisms.families.adaptive.checked_facts import (
+    FACTS,
+    FAR,
+    FINE_PARTS,
+    PARTS,
+    FirstMessage,
+    Question,
+    decide,
+    first_share,
+)
+from engine.numerics.clipping.clipped_averages import share_beyond
+from engine.numerics.deviations import AffineDeviations
+from engine.privacy import accounting, transcript
+from engine.privacy.feasibility import Feasibility, verdict
+from engine.release.uncertainty import band_of
+
+VISITS = (0.0, 0.09, 0.18, 0.36, 0.73, 1.0)
+MESSAGES = {
+    "spread times": FirstMessage(), "common times": FirstMessage(VISITS, False),
+    "too many common times": FirstMessage((), False)}
+PURE = {name: replace(message, pure=True) for name, message in MESSAGES.items()}
+
+
+def statistics(message, rng, people=400, readings=6):
+    """Weighted statistics (people, numbers) of people who are as unlike as can be."""
+    spread = rng.choice([0.0, 0.02, 1.0], people)[:, None]
+    times = np.clip(rng.random((people, 1)) + spread * rng.random((people, readings)), 0, 1)
+    share = rng.choice([0.0, 0.5, 1.0], people)[:, None]
+    side = np.where(rng.random(times.shape) < share, rng.integers(0, 2, (people, 1)), 2)
+    counts = np.full(people, readings)
+    each = message.statistic(times.reshape(1, -1), side.reshape(1, -1), counts)[0].T
+    return each * message.weights
+
+
+# -- privacy ----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("message", [*MESSAGES.values(), *PURE.values()])
+def test_one_person_moves_the_first_message_by_the_sensitivity_at_most(message):
+    each = statistics(message, np.random.default_rng(1))
+    apart = each[:, None] - each
+    moved = np.abs(apart).sum(axis=-1) if message.pure else np.linalg.norm(apart, axis=-1)
+    assert moved.max() <= message.step.sensitivity + 1e-12
+
+
+@pytest.mark.parametrize("message", [*MESSAGES.values(), *PURE.values()])
+def test_two_people_attain_the_sensitivity_of_the_first_message(message):
+    """One is seen early and below the bounds, the other late and above; at no time and at all."""
+    apart = [message.statistic(np.array([times]), np.array([[side] * len(times)]), np.array(
+        [len(times)]))[0, :, 0] for times, side in (([0.01], 0), ([0.99], 1))]
+    if message.times:  # a person who is observed at a time has observations, so that both are not
+        apart[0][:-2], apart[1][:-2] = 0.0, 1.0  # extreme at once: the bound of each part is
+    moved = (apart[0] - apart[1]) * message.weights
+    size = np.abs(moved).sum() if message.pure else np.linalg.norm(moved)
+    assert 0.999 * message.step.sensitivity <= size <= message.step.sensitivity * (1 + 1e-12)
+
+
+@pytest.mark.parametrize("message", [*MESSAGES.values(), *PURE.values()])
+def test_a_person_with_a_reading_that_is_no_number_adds_nothing_as_if_absent(message):
+    side = np.array([[2, -1, 0, 2]])
+    each = message.statistic(np.array([[0.1, 0.5, 0.9, 0.3]]), side, np.array([3, 1, 0]))[0]
+    assert (each[:, 0] == 0).all() and (each[:, 2] == 0).all() and each[:, 1].any() == bool(
+        message.times or message.has_parts)
+
+
+def test_the_last_message_moves_by_root_two_at_most_and_attains_it():
+    rng = np.random.default_rng(2)
+    targets = rng.standard_normal((1, 3, 300)) * np.geomspace(0.01, 100, 300)
+    shape, radius, centre = np.ones((1, 1, 3)), np.ones((1, 1)), np.zeros((1, 1, 3))
+    each = np.array([share_beyond(AffineDeviations.of(np.zeros((1, 3, 3, 1)), targets[..., [k]]),
+                                  centre, shape, radius)[0, 0] for k in range(300)])
+    moved = np.linalg.norm(each[:, None] - each, axis=-1)
+    assert moved.max() == pytest.approx(np.sqrt(2)) and {*map(tuple, each)} == {
+        (0, 0), (1, 0), (0, 1)}
+    distance = np.linalg.norm(targets[0], axis=0)
+    assert (each[:, 1] == (distance > 2)).all()
+    assert (each[:, 0] == ((distance > 1) & (distance <= 2))).all()
+
+
+@pytest.mark.parametrize("effective", [50.0, 300.0, 5000.0])
+@pytest.mark.parametrize("chosen", [{}, {"checks": 0.15}, {"releases": "separate"}, {"band": "none"},
+                                    {"design": "unknown"}])
+def test_squares_of_all_messages_add_up_to_the_budget(effective, chosen):
+    data, budget = people(400), Budget(1.0, 1e-4)
+    result = accounting.exact_mu(1.0, 1e-4)
+    public = replace(data.public, sizes=replace(
+        data.sizes, n_curves_per_server=(round(effective / result),)))
+    plan = AdaptiveMean(**chosen).plan(public, (budget,))
+    lines = [line for line in plan.spends if line.step.key in (FACTS.key, FAR.key)]
+    assert sum(line.mu**2 for line in plan.spends) == pytest.approx(result**2, rel=1e-9)
+    assert [line.sensitivity for line in lines] == [
+        (pytest.approx(np.sqrt(2) / public.sizes.n_curves),)] * 2
+    share = chosen.get("checks", first_share(plan.verdict.effective_size, pure=False))
+    assert lines[0].mu**2 == pytest.approx(share * result**2)
+
+
+# -- decisions --------------------------------------------------------------------------------
+
+
+def people(n, m=5, times=None, level=None, facts=None, seed=1, high=None):
+    """People with a mean of 10 + 3 sin 2πt + 2t, of whom each is observed m times."""
+    rng = np.random.default_rng(seed)
+    times = rng.random((n, m)) if times is None else times(rng, (n, m))
+    level = 2 * rng.standard_normal((n, 1)) if level is None else level(rng, (n, 1))
+    values = 10 + 3 * np.sin(2 * np.pi * times) + 2 * times + level
+    values += rng.standard_normal(times.shape)
+    facts = PublicFacts(value_low=0.0, value_high=25.0) if facts is None else facts
+    return CurveData(times.reshape(1, -1), values.reshape(1, -1), np.full(n, m),
+                     np.zeros(n, dtype=int), facts)
+
+
+def released(data, epsilon, draws=12, **chosen):
+    return AdaptiveMean(**chosen).release_many(
+        data, [(Budget(epsilon, data.n_curves**-2.0),)], draws, generator(3, 1, 0))
+
+
+def share_told(estimate, kind):
+    return float(np.any([caution.applies for caution in estimate.cautions if caution.kind == kind]
+                        or [np.zeros((1, 1, 1))], axis=0).mean())
+
+
+def test_ordinary_people_are_hardly_ever_told_and_all_checks_hold():
+    estimate = released(people(2000), 1.0, 40)
+    told = np.any([check.outcome != Outcome.HOLDS for check in estimate.checks], axis=0)
+    assert len(estimate.checks) == 4 and told.mean() <= 0.1
+    assert estimate.is_tested.all() and (estimate.is_unreliable == told).all()
+
+
+@pytest.mark.parametrize("times", [
+    lambda rng, shape: rng.beta(2.5, 1, shape),
+    lambda rng, shape: (lambda t: np.where(t > 0.4, t + 0.2, t))(0.8 * rng.random(shape))],
+    ids=["late", "gap"])
+def test_times_that_are_not_spread_as_stated_void_the_band_and_the_part_is_named(times):
+    estimate = released(people(2000, times=times), 1.0)
+    assert share_told(estimate, check_words.UNTRUE) == 1 and estimate.is_unreliable.all()
+
+
+def test_a_stated_density_is_not_contradicted_by_times_that_follow_it():
+    facts = PublicFacts(value_low=0, value_high=25, design=Design(density=(0.4, 1.6)))
+    data = people(2000, times=lambda rng, shape: (
+        -0.4 + np.sqrt(0.16 + 2.4 * rng.random(shape))) / 1.2, facts=facts)
+    assert share_told(released(data, 1.0), check_words.UNTRUE) == 0
+    even = replace(people(2000), facts=facts)
+    assert share_told(released(even, 1.0), check_words.UNTRUE) >= 0.9
+
+
+def test_a_few_common_times_that_are_told_as_even_are_called_so():
+    data = people(2000, times=lambda rng, shape: rng.choice(np.arange(12) / 11, size=shape))
+    assert share_told(released(data, 1.0), check_words.CLUSTERED) == 1
+
+
+def test_times_rounded_to_sixty_values_are_no_few_common_times_in_a_large_study():
+    question = Question(FirstMessage(), Design(), ((5, 50_000),), 50_000)
+    times = np.round(59 * np.random.default_rng(1).random((1, 250_000))) / 59
+    means = FirstMessage().statistic(times, np.full(times.shape, 2), np.full(50_000, 5)).mean(axis=2)
+    assert not decide(question, means, np.zeros(means.shape[1])).is_untrue.any()
+
+
+def test_values_beyond_a_bound_void_the_band_and_those_at_a_bound_do_not():
+    narrow = PublicFacts(value_low=8.0, value_high=25.0)
+    beyond = people(1000, facts=narrow)
+    at_bound = replace(beyond, values=np.clip(beyond.values, 8.0, 25.0))
+    assert share_told(released(beyond, 2.0), check_words.MOVED) >= 0.9
+    assert share_told(released(at_bound, 2.0), check_words.MOVED) == 0
+
+
+def test_a_time_at_which_few_were_observed_is_left_out_and_the_curve_holds_there():
+    """At the fifth of six times one in twelve people was observed, all of them low."""
+    facts = PublicFacts(value_low=0, value_high=25, design=Design.common(VISITS))
+    rng = np.random.default_rng(5)
+    counts = np.where(rng.random(600) < 0.08, 6, 5)
+    times = np.concatenate([VISITS if n == 6 else VISITS[:4] + VISITS[5:] for n in counts])
+    curve = np.repeat(np.arange(600), counts)
+    values = 10 + 2 * times + rng.standard_normal(600)[curve] + rng.standard_normal(len(times))
+    data = CurveData(times[None], values[None], counts, np.zeros(600, int), replace(
+        facts, observations_per_curve=6))
+    estimate = released(data, 1.0)
+    assert share_told(estimate, check_words.LEFT_OUT) == 1 and not estimate.is_unreliable.any()
+    error = np.abs(estimate.values(np.array([0.73]))[0, 0, :, 0] - 11.46)
+    unchecked = np.abs(released(data, 1.0, design="stated").values(np.array([0.73])) - 11.46)
+    assert error.mean() < 1 and unchecked.mean() > 2 * error.mean()
+
+
+def test_no_time_is_left_out_where_everybody_was_observed():
+    facts = PublicFacts(value_low=0, value_high=25, design=Design.common(VISITS))
+    data = people(600, 6, times=lambda rng, shape: np.tile(VISITS, (shape[0], 1)), facts=facts)
+    assert share_told(released(data, 1.0), check_words.LEFT_OUT) == 0
+
+
+def test_people_far_from_the_others_void_the_band_where_there_is_power_and_else_are_named():
+    facts = PublicFacts(value_low=-100, value_high=100, design=Design.common(np.arange(12) / 11))
+    grid = {"times": lambda rng, shape: np.tile(np.arange(12) / 11, (shape[0], 1))}
+
+    def with_far(n, share):
+        return people(n, 12, **grid, facts=facts, level=lambda rng, shape: (
+            2 * rng.standard_normal(shape) + 85 * (rng.random(shape) < share)))
+
+    assert share_told(released(with_far(5000, 0.02), 3.0), check_words.FAR_AWAY) > 0.9
+    assert share_told(released(with_far(5000, 0.0), 3.0), check_words.FAR_AWAY) == 0
+    small = released(with_far(500, 0.02), 1.0)
+    assert "far from the others" in small.not_shown
+    assert share_told(small, check_words.FAR_AWAY) < 0.3
+
+
+def test_unknown_times_are_taken_for_even_unless_the_first_message_contradicts_that():
+    """Then the band is that of released times, and not valid where a part may be nearly empty."""
+    facts = PublicFacts(value_low=0, value_high=25, design=Design(law="unknown"))
+    grid = drawing_grid()
+    truth = 10 + 3 * np.sin(2 * np.pi * grid) + 2 * grid
+
+    def release(slope, **chosen):
+        data = people(2000, times=lambda rng, shape: rng.beta(slope, 1, shape),
+                      facts=replace(facts, **chosen))
+        estimate = released(data, 3.0)
+        low, high = limits(estimate, estimate.band)
+        covers = ((low < truth) & (truth < high)).all(axis=-1).mean()
+        error = np.sqrt(((estimate.values(grid)[0, 0] - truth) ** 2).mean())
+        return estimate, covers, error
+
+    even, covers, error = release(1.0)
+    assert share_told(even, check_words.LEARNED) == 0 and covers > 0.9
+    assert error < 1.1 * release(1.0, design=Design())[2]
+    uneven, covers, _ = release(1.6)
+    assert share_told(uneven, check_words.LEARNED) == 1
+    assert covers > 0.9 and release(1.6, design=Design())[1] < 0.1
+    assert share_told(release(2.5)[0], check_words.PART_EMPTY) == 1
+
+
+@pytest.mark.parametrize("data", [
+    people(1500, times=lambda rng, shape: rng.beta(1.6, 1, shape),
+           facts=PublicFacts(value_low=0, value_high=25, design=Design(law="unknown"))),
+    people(600, 6, times=lambda rng, shape: np.tile(VISITS, (shape[0], 1)),
+           facts=PublicFacts(value_low=0, value_high=25, design=Design.common(VISITS)))],
+    ids=["learned", "common"])
+def test_a_release_is_a_function_of_its_messages_alone(data):
+    """Replayed on people of whom nobody has a number, with the messages of the release."""
+    heard, method, budget = [], AdaptiveMean(), Budget(2.0, 1e-6)
+
+    class Keeper:
+        def sent(self, server, step, values, noise):
+            heard.append(values.copy())
+            return values
+
+    class Player:
+        def __init__(self):
+            self.left = iter(heard)
+
+        def sent(self, server, step, values, noise):
+            return next(self.left)
+
+    with transcript.overheard(Keeper()):
+        first = method.release_many(data, [(budget,)], 3, generator(3, 1, 0))
+    nobody = replace(data, values=np.zeros_like(data.values))
+    with transcript.overheard(Player()):
+        again = method.release_many(nobody, [(budget,)], 3, generator(3, 1, 0))
+    assert np.array_equal(first.coefficients, again.coefficients)
+    assert [(caution.text, caution.applies.tolist()) for caution in first.cautions] == [
+        (caution.text, caution.applies.tolist()) for caution in again.cautions]
+    for check, same in zip(first.checks, again.checks, strict=True):
+        assert np.array_equal(check.measured, same.measured)
+        assert np.array_equal(check.outcome, same.outcome)
+
+
+@pytest.mark.parametrize(("times", "effective", "told"), [
+    (lambda rng, shape: rng.random(shape), 237, 0.03),
+    (lambda rng, shape: rng.beta(2.5, 1, shape), 150, 0.99),
+    (lambda rng, shape: rng.beta(1.5, 1, shape), 237, 0.82),
+    (lambda rng, shape: (lambda t: np.where(t > 0.4, t + 0.2, t))(0.8 * rng.random(shape)), 237, 0.85),
+    (lambda rng, shape: rng.choice(np.arange(9) / 8, size=shape), 237, 0.99),
+    (lambda rng, shape: rng.choice(np.arange(24) / 23, size=shape), 1031, 0.97)])
+def test_the_power_of_the_law_of_times_is_as_measured(times, effective, told):
+    """Cells of the table in the specification, 5 observations each, 150 simulated studies."""
+    rng, n, message = np.random.default_rng(7), 1000, FirstMessage()
+    question = Question(message, Design(), ((5, n),), n)
+    noise = np.sqrt(2) / (effective * np.sqrt(first_share(effective, False))) / message.weights
+    means = np.stack([message.statistic(times(rng, (n, 5)).reshape(1, -1), np.full((1, 5 * n), 2),
+                                        np.full(n, 5))[0].mean(axis=1) for _ in range(150)])
+    decision = decide(question, means + noise * rng.standard_normal(means.shape), noise)
+    assert decision.is_untrue.mean() == pytest.approx(told, abs=0.1 if told > 0.1 else 0.05)
+
+
+def test_the_limit_for_windows_is_exceeded_by_noise_alone_in_one_of_a_hundred():
+    question = Question(FirstMessage(), Design(), ((5, 10**9),), 10**9)
+    rng, noise = np.random.default_rng(1), np.full(PARTS + FINE_PARTS + 2, 0.05)
+    even = np.concatenate([np.full(PARTS, 1 / PARTS), np.full(FINE_PARTS, 1 / FINE_PARTS), [0, 0]])
+    decision = decide(question, even + noise * rng.standard_normal((20_000, len(even))), noise)
+    assert decision.departs.mean() == pytest.approx(0.01, abs=0.002)
+
+
+# -- what is said -----------------------------------------------------------------------------
+
+
+def test_what_a_release_would_not_show_is_no_doubt_and_stands_with_its_band():
+    estimate = released(people(300), 1.0, 1)
+    says = Caution("…", np.ones((1, 1, 1), dtype=bool), low_power_for=("peaks",))
+    silent, doubted = (replace(estimate, cautions=(caution,))
+                       for caution in (says, replace(says, low_power_for=())))
+    assert not silent.is_doubted.any() and not silent.warnings and silent.not_shown == "…"
+    assert doubted.is_doubted.all() and doubted.warnings and not doubted.not_shown
+    assert silent.usually_not_shown(0) == "…" and not doubted.usually_not_shown(0)
+    ends = [(np.zeros(101), np.ones(101))]
+    band = band_of(silent, ends, drawing_grid(), "It relies on symmetry.")
+    assert band.limit.startswith("It relies") and band.limit.endswith("…")
+
+
+def test_sentences_of_one_kind_count_together():
+    estimate = released(people(300), 1.0, 4)
+    marks = np.eye(4, dtype=bool)[:, None, None]
+    alike = tuple(Caution(f"About {k} %.", mark, kind="About {} %.")
+                  for k, mark in enumerate(marks))
+    (_, share), = replace(estimate, cautions=alike).warning_shares()
+    assert share == 1 and len(replace(estimate, cautions=alike).usual_warnings(0)) == 1
+
+
+def test_facts_are_untested_in_small_studies_and_no_verdict_is_good_then():
+    assert not released(people(300), 1.0, 2).is_tested.any()
+    assert released(people(2000), 1.0, 2).is_tested.all()
+    assert [verdict(Feasibility(500.0), is_tested=tested) for tested in (True, False)] == [
+        "nearly free", "usable"]
+    assert verdict(Feasibility(50.0), is_tested=False) == Feasibility(50.0).verdict
+
+
+def test_where_facts_are_relied_on_without_a_check_nothing_is_sent_and_drawn_noise_stays():
+    data, budget = people(300), (Budget(1.0, 1e-4),)
+    stated = AdaptiveMean(design="stated")
+    with transcript.recorded() as messages:
+        estimate = stated.release(data, budget, generator(1, 1, 0))
+    assert not {FACTS.key, FAR.key} & {message.step.key for message in messages}
+    assert not estimate.checks and AdaptiveMean.stored({})["design"] == "stated"
+
+
+def test_a_check_is_one_line_of_three_texts():
+    rows = [check.of(0, 0, 0).row() for check in released(people(2000), 1.0, 1).checks]
+    assert [row[0] for row in rows] == [checked_facts.LAW.stated, checked_facts.CLUSTERS.stated,
+                                        checked_facts.BOUNDS.stated, checked_facts.NEAR.stated]
+    assert all("%" in measured and "%" in would_show for _, measured, would_show in rows)
