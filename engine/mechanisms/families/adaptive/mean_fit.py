@@ -25,10 +25,11 @@ from engine.mechanisms.families.adaptive.fits import (
     spherical,
     symmetric,
 )
-from engine.mechanisms.families.adaptive.location import SiteDeviations
+from engine.mechanisms.families.adaptive.location import Located, SiteDeviations
 from engine.mechanisms.families.adaptive.rules import public_scale
 from engine.mechanisms.families.adaptive.scales import Scale
 from engine.numerics.bases import Basis
+from engine.numerics.between_times import drawn_past
 from engine.numerics.deviations import (
     AffineDeviations,
     are_told_apart,
@@ -223,9 +224,18 @@ class MeanFit(AdaptiveFit[Evidence]):
                                     counts, self.basis.first(size))
             (_, deviations), = weighted_within_curves(moments, counts, {size}, design)
             repeat = slice(k, k + 1)
-            yield self._piece(members, repeat, [
+            yield replace(self._piece(members, repeat, [
                 self.site(s, deviations.among(curves), members, repeat)
-                for s, curves in enumerate(self.servers)], design, columns)
+                for s, curves in enumerate(self.servers)], design, columns), left_out=left_out)
+
+    def finished(self, piece: Piece, located: Located) -> Located:
+        """Drawn past common times that were left out."""
+        if piece.left_out is None:
+            return located
+        basis = self.basis.first(self.plans[piece.members[0]].size)
+        centre, covariance = drawn_past(basis, self.design.times, piece.left_out, located.centre,
+                                        located.covariance)
+        return replace(located, centre=centre, covariance=covariance)
 
     # -- arrays that fit into a cache ---------------------------------------------------------
 
