@@ -187,7 +187,7 @@ KINDS = (
     Kind("dates by day", "id,time,value", lambda rng: [_date(rng), _number(rng)],
          _long("id,time,value", {"kind": "date", "order": "dmy", "from": "days since 2024-01-01"})),
     Kind("dates by month", "id,time,value", lambda rng: [_date(rng), _number(rng)],
-         _long("id,time,value", {"kind": "date", "order": "mdy"})),
+         _long("id,time,value", {"kind": "date", "order": "mdy", "from": "calendar years"})),
     Kind("stamps since the first", "id,time,value",
          lambda rng: [f"2024-01-{rng.randint(1, 28):02d} {rng.randint(0, 23):02d}:30",
                       _number(rng)],

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from engine.core.lists import counted, listed, shortened
@@ -42,7 +42,7 @@ _HELD = {FileKind.OUTCOMES: "how long somebody was followed", FileKind.VALUES: "
          FileKind.SCORES: "the scores"}
 
 
-def gaps_of(look: Look, roles: Roles, reading: Reading) -> Iterator[Question]:
+def gaps_of(look: Look, roles: Roles, reading: Reading, beginning: str) -> Iterator[Question]:
     """Yield what has to be said before anything is published."""
     if reading.person is None:
         yield question_on_people(_left(look, roles), are_one_series(look, roles),
@@ -64,14 +64,18 @@ def gaps_of(look: Look, roles: Roles, reading: Reading) -> Iterator[Question]:
             yield _on_order(look, roles, role, column)
         if column.kind is Kind.WORD and not column.words:
             yield _on_words(look, roles, role, column)
+    if time is not None and time.kind is Kind.DATE and not time.counted and (
+            roles.kind not in EVENTS):
+        yield _on_beginning(time, beginning or "calendar years", True)
     yield from _on_missing(look, roles, reading)
 
 
 def doubts_of(look: Look, roles: Roles, reading: Reading) -> Iterator[Question]:
     """Yield what should be looked at in a reading that is complete without."""
     time = reading.columns.get("time")
-    if time is not None and time.kind in (Kind.DATE, Kind.CLOCK) and roles.kind not in EVENTS:
-        yield _on_beginning(time)
+    if time is not None and time.kind in (Kind.DATE, Kind.CLOCK) and roles.kind not in EVENTS and (
+            time.counted):
+        yield _on_beginning(time, time.counted, False)
     for role, names in roles.single.items():
         if role in reading.columns and reading.columns[role].kind is Kind.DATE and (
                 len(names) == 1):
@@ -97,9 +101,11 @@ def _left(look: Look, roles: Roles) -> list[Any]:
 def _of_columns(look: Look) -> Option:
     """Return the answer that each column beside the first is a person, with their times there."""
     first, *others = look.columns
-    return Option(f"Each column beside “{shortened(first)}” is one person: {len(others):,}", {
+    time = _plain(look, first, "time")
+    return Option(f"Each column beside “{shortened(first)}”{_in_words(time)} is one person: "
+                  f"{len(others):,}", {
         "frame": {"people": "columns", "header": [look.raw(first)]}, "person": {"header": True},
-        "columns": {"time": _plain(look, first, "time"), "value": None,
+        "columns": {"time": time, "value": None,
                     "values": {"kind": look.kind(others[0]).value, "at": None}},
         "several": "average"})
 
@@ -112,8 +118,9 @@ def _on_role(look: Look, roles: Roles, role: str, person: Person | None) -> Ques
     able = [name for name in (roles.candidates if role == "value" else ())
             or look.free(used) if look.kind(name) in kinds or role == "status"][:_OFFERED]
     what = _HELD.get(roles.kind, _MEANT[role]) if role == "time" else _MEANT[role]
-    options = tuple(Option(f"“{shortened(name)}”", {"columns": {role: _plain(look, name, role)}})
-                    for name in able)
+    entries = {name: _plain(look, name, role) for name in able}
+    options = tuple(Option(f"“{shortened(name)}”{_in_words(entry)}", {"columns": {role: entry}})
+                    for name, entry in entries.items())
     return Question(field=f"columns.{role}", question=f"By their names, no column says {what}.",
                     options=options, evidence=f"There are {listed(list(look.columns), _OFFERED)}.",
                     words=f'"{role}": {{"name": "…", "kind": "number"}} in “columns”')
@@ -127,9 +134,17 @@ def _plain(look: Look, name: str, role: str) -> dict[str, Any]:
     if kind is Kind.DATE:
         content = look.columns[name]
         offset = {"offset": "kept"} if content.n_with_offset else {}
-        return {"name": raw, "kind": "date", "order": content.likely_order.value, **offset}
+        counted_from = {"from": "hours of day" if content.have_clock else "calendar years"} if (
+            role == "time") else {}
+        return {"name": raw, "kind": "date", "order": content.likely_order.value, **counted_from,
+                **offset}
     usual = {Kind.CLOCK: {"from": "hours of day"}, Kind.ELAPSED: {"from": "hours"}}.get(kind, {})
     return {"name": raw, "kind": kind.value, **usual}
+
+
+def _in_words(entry: Mapping[str, Any]) -> str:
+    """Return what the dates of an entry count, in brackets."""
+    return f" ({entry['from']})" if entry["kind"] == "date" and "from" in entry else ""
 
 
 def _meanings(look: Look, name: str) -> dict[str, Any]:
@@ -227,20 +242,18 @@ def notes_on(look: Look, roles: Roles, reading: Reading) -> Iterator[str]:
 # -- doubts ----------------------------------------------------------------------------------------
 
 
-def _on_beginning(time: Column) -> Question:
-    """Return the question what dates or clock times count, with the proposal first."""
+def _on_beginning(time: Column, chosen: str, is_gap: bool) -> Question:
+    """Return the question what dates or clock times count, with the likeliest first."""
     able = {f"hours {DAY}": "The time of day, in hours",
             f"hours since {FIRST}": "Hours since each person’s first observation"}
     if time.kind is Kind.DATE:
         able |= {"calendar years": "Years of the calendar",
                  f"days since {FIRST}": "Days since each person’s first observation"}
-    usual = "calendar years" if time.kind is Kind.DATE else f"hours {DAY}"
-    chosen = time.counted or usual
     able.setdefault(chosen, chosen[0].upper() + chosen[1:])
     options = tuple(Option(label, {"columns": {"time": {"from": counted_from}}})
                     for counted_from, label in sorted(
                         able.items(), key=lambda each: each[0] != chosen))
-    return Question(field="columns.time.from", is_gap=False, options=options,
+    return Question(field="columns.time.from", is_gap=is_gap, options=options,
                     question=f"What is the time of “{shortened(time.name)}” counted from?",
                     words='"from": "hours of day", "days since 2024-01-31", …')
 
