@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
+import numpy as np
+
 from engine.core.lists import counted, listed, shortened
 from engine.uploads.misfits import LEAST_OF_TIMES, lonely_codes
 from engine.uploads.proposing import names as usual
@@ -30,6 +32,7 @@ from engine.uploads.proposing.roles import (
 from engine.uploads.reading_of_files import DAY, FIRST, Column, Kind, Order, Person, Reading
 
 _OFFERED = 8  # columns, or texts
+_KNOWN_PARTS = {"interval", "slot", "period", "hour", "minute", "hh", "clock"}  # of a day
 _ORDERS = {Order.DMY: "Day first: 03/04/2024 is 3 April",
            Order.MDY: "Month first: 03/04/2024 is 4 March",
            Order.YMD: "Year first: 2024-03-04 is 4 March"}
@@ -80,6 +83,7 @@ def doubts_of(look: Look, roles: Roles, reading: Reading) -> Iterator[Question]:
         if role in reading.columns and reading.columns[role].kind is Kind.DATE and (
                 len(names) == 1):
             yield from _on_offset(look, names[0], role)
+    yield from _on_several(look, roles, reading)
     site = look.by_name.get("server")
     if site is not None and "site" not in reading.columns and site not in roles.used:
         yield _on_sites(look, site)
@@ -272,6 +276,34 @@ def _on_offset(look: Look, name: str, role: str) -> Iterator[Question]:
                             {"columns": {role: {"offset": "to UTC"}}})),
             evidence=f"{number:,} of {total:,} stamps have one; {content.n_offsets:,} differ.",
             words='"offset": "kept" or "offset": "to UTC"')
+
+
+def _on_several(look: Look, roles: Roles, reading: Reading) -> Iterator[Question]:
+    """Ask if most lines are repeated measurements, or another column says when they were made."""
+    person, times = reading.person, roles.single.get("time", ())
+    if roles.kind is not FileKind.CURVES or reading.is_wide or look.framed.frame.export or (
+            look.stated.several or person is None or not person.column or not times):
+        return
+    columns = [look.columns[name].codes for name in (*_named(look, person.column), *times)]
+    number = np.unique(np.column_stack(columns), axis=0, return_counts=True)[1]
+    alone = int(number[number == 1].sum())
+    if 2 * alone >= look.framed.n_lines:
+        return
+    when = [look.columns[name].name for name in look.free(roles.used)
+            if is_of_time(plain_name(name)) or _KNOWN_PARTS & {*plain_name(name).split("_")}]
+    also = f" Does {listed(when)} say when in it? Then put both into one column." if when else ""
+    yield Question(
+        field="several", is_gap=False,
+        question=f"Were several values of a person at one {listed(times)} measured at the same "
+        f"moment?{also}",
+        options=(Option("Yes: all are kept", {"several": "keep"}),
+                 Option("Yes: they are averaged", {"several": "average"})),
+        evidence=f"{look.framed.n_lines - alone:,} of {look.framed.n_lines:,} lines share person and "
+        "time with another.", words='"several": "keep" or "several": "average"')
+
+
+def _named(look: Look, raw: str) -> list[str]:
+    return [name for name in look.columns if look.raw(name) == raw]
 
 
 def _on_sites(look: Look, name: str) -> Question:
