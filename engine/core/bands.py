@@ -218,8 +218,8 @@ def outermost(middles: Array, half_widths: Array, outwards: float = 0.0) -> tupl
 
     Examples
     --------
-    >>> outermost(np.array([1.0, 3.0]), np.array([0.5, 0.5]), 0.25)
-    (0.0, 4.0)
+    >>> [float(end) for end in outermost(np.array([1.0, 3.0]), np.array([0.5, 0.5]), 0.25)]
+    [0.0, 4.0]
     """
     move = outwards * np.ptp(middles, axis=0)
     return ((middles - half_widths).min(axis=0) - move, (middles + half_widths).max(axis=0) + move)

@@ -35,10 +35,11 @@ from dataclasses import dataclass
 from functools import cached_property, lru_cache
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy.interpolate import CubicSpline
 
 from engine.core.arrays import Array
-from engine.core.bands import Readings
+from engine.core.bands import NORMAL, Readings
 from engine.core.grids import quadrature, read_only
 from engine.core.types import Design, Truth
 from engine.numerics.bases import Basis
@@ -48,7 +49,7 @@ _OUTWARDS = 0.25  # of the distance between the maps
 _SPLINE_FROM = 4  # times; three have a parabola, two a line
 _PERIODS = range(-4, 5)  # whose ends are too far to matter within the middle one
 _SAME = 1e-9  # of the time range: times a period apart
-_NEGLIGIBLE = 1e-9  # of the largest eigenvalue of a Gram matrix
+_NEGLIGIBLE = 1e-9  # of the largest eigenvalue of a Gram matrix, or singular value
 
 
 def interpolants(times: tuple[float, ...], places: Array, is_periodic: bool = False
@@ -174,6 +175,28 @@ class BetweenTimes(Basis):
     @property
     def _reaches_the_ends(self) -> bool:
         return self.is_periodic or (self.times[0] <= 0 and self.times[-1] >= 1)
+
+
+def drawn_past(basis: Basis, times: tuple[float, ...], left_out: NDArray[np.bool_], centre: Array,
+               covariance: Array) -> tuple[Array, Array]:
+    """Put the curve at times that were left out where it is drawn between the others.
+
+    Coefficients (…, r) and their covariance (…, r, r) were fitted at the other times alone, so that
+    they say nothing at these. How far the ways to draw the curve lie from each other there, and
+    outwards of them, counts as an error of 1.96 standard deviations. Where fewer functions than
+    times are kept, or the other times tell them apart, functions themselves say how the curve runs,
+    and nothing changes.
+    """
+    at, others = np.array(times), tuple(np.array(times)[~left_out].tolist())
+    if basis.size < len(at) or are_told_apart(basis, Design.common(others)):
+        return centre, covariance
+    ways = np.array(interpolants(others, at, basis.is_periodic)) @ basis(np.array(others))
+    to_coefficients = np.linalg.pinv(basis(at), _NEGLIGIBLE)
+    redrawn = to_coefficients @ ways[0]
+    spread = np.ptp(np.einsum("wqr,...r->w...q", ways, centre), axis=0)[..., left_out]
+    doubt = to_coefficients[:, left_out] * ((0.5 + _OUTWARDS) / NORMAL * spread)[..., None, :]
+    return (centre @ redrawn.T,
+            redrawn @ covariance @ redrawn.T + doubt @ doubt.swapaxes(-1, -2))
 
 
 @lru_cache(maxsize=64)

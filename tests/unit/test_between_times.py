@@ -7,7 +7,7 @@ from engine.core.bands import Band, limits
 from engine.core.grids import drawing_grid, quadrature
 from engine.core.types import Design, Estimate, Fit, Truth
 from engine.numerics.bases import Basis
-from engine.numerics.between_times import BetweenTimes, are_few, interpolants
+from engine.numerics.between_times import BetweenTimes, are_few, drawn_past, interpolants
 
 AGES = tuple(np.linspace(0, 1, 9).tolist())
 INSIDE = (0.1, 0.25, 0.3, 0.6, 0.9)
@@ -100,3 +100,20 @@ def test_a_band_is_as_narrow_at_all_times_and_grows_with_the_error_alone():
     at = np.interp(AGES, GRID, widths[0])
     assert np.ptp(at) < 0.05 * at.mean()
     assert 0.1 * 2 * 2.3 < at.mean() < 0.1 * 2 * 3.2
+
+
+def test_a_curve_is_drawn_past_times_that_were_left_out_with_doubt_at_them_alone():
+    basis, at = BetweenTimes(15, family="cosine", times=AGES), np.array(AGES)
+    left_out = np.isin(np.arange(9), [3, 6])
+    others = np.linalg.pinv(basis.at_times[~left_out])  # says nothing of the times left out
+    centre, covariance = drawn_past(basis.kept, AGES, left_out, others @ at[~left_out] ** 3,
+                                    1e-12 * others @ others.T)
+    np.testing.assert_allclose(basis(GRID) @ centre, GRID**3, atol=1e-6)
+    errors = np.sqrt(np.diag(basis.at_times @ covariance @ basis.at_times.T))
+    assert (errors[~left_out] < 1e-5).all() and (errors[left_out] > 1e-3).all()
+
+
+def test_functions_that_the_other_times_tell_apart_are_left_as_they_are():
+    basis, centre, left_out = Basis(5, family="cosine"), np.arange(5.0), np.arange(9) == 4
+    kept = drawn_past(basis, AGES, left_out, centre, np.eye(5))
+    assert kept[0] is centre

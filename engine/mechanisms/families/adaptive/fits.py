@@ -22,10 +22,13 @@ from engine.core.bands import NORMAL, SecondMoments
 from engine.core.checks import Check, Fact, Outcome, joined
 from engine.core.types import Array, Budget, CurveData, Design, Plan, ServerParts, Sizes, Step
 from engine.mechanisms.families.adaptive.checked_facts import (
+    Decision,
     FirstMessage,
     Question,
     decide,
     of_far_people,
+    sent_by_sites,
+    site_averages,
 )
 from engine.mechanisms.families.adaptive.constants import Constants
 from engine.mechanisms.families.adaptive.location import (
@@ -36,6 +39,7 @@ from engine.mechanisms.families.adaptive.location import (
     release_steps,
 )
 from engine.mechanisms.families.adaptive.rules import mu_of
+from engine.mechanisms.families.adaptive.scales import Scale
 from engine.numerics.bases import Basis
 from engine.numerics.deviations import Deviations
 from engine.numerics.reference_law import DeviationLaw
@@ -342,6 +346,7 @@ class Piece:
     n_functions: int = 1
     prior: Array | None = None
     columns: NDArray[np.int64] | None = None  # of all, those that are here; None: all of them
+    left_out: NDArray[np.bool_] | None = None  # which common times are not read; None: none
 
     def places(self, feasible: Sequence[int], draws: int
                ) -> Iterator[tuple[int, NDArray[np.int64] | slice, NDArray[np.int64] | slice]]:
@@ -369,6 +374,14 @@ class Heard:
     far_noise: Array
     reach: Array  # how far a person at one radius moves the level, in unit scale
     relies_on_law: bool  # whether times are learned only where they contradict a law
+
+    def note(self, k: int, repeats: slice, question: Question, measured: Array, noise: Array
+             ) -> None:
+        """Keep what a plan's first messages (repeats, draws, numbers) said."""
+        if self.questions[k] is None:
+            self.questions[k], self.facts_noise[k] = question, noise
+            self.facts[k] = np.zeros((*self.reach.shape[1:], measured.shape[-1]))
+        self.facts[k][repeats] = measured
 
     def far_people(self, k: int) -> tuple[Check, Array]:
         """The check of the last message of a plan, and by how many radii its band is widened."""
@@ -415,12 +428,11 @@ class Heard:
         return joined([unasked if check is None else check for check in found])
 
     @classmethod
-    def nothing(cls, plans: Sequence[AdaptivePlan], repeats: int, draws: int,
-                relies_on_law: bool) -> Heard:
-        shape = (len(plans), repeats, draws)
+    def nothing(cls, plans: int, repeats: int, draws: int, relies_on_law: bool = True) -> Heard:
+        shape = (plans, repeats, draws)
         far, usual = np.full((2, *shape, 2), np.nan)
         far_noise, reach = np.full((2, *shape), np.nan)
-        return cls([None] * len(plans), [_none()] * len(plans), [_none()] * len(plans),
+        return cls([None] * plans, [_none()] * plans, [_none()] * plans,
                    np.zeros(shape, dtype=bool), far, usual, far_noise, reach, relies_on_law)
 
 
@@ -453,6 +465,14 @@ class Evidence:
 E = TypeVar("E", bound=Evidence)
 
 
+def public_observations(data: CurveData) -> tuple[tuple[int, int], ...]:
+    """Numbers of observations and how many people have so many, as far as that is public."""
+    if data.facts.observations_per_curve:
+        return ((max(data.sizes.fewest_per_curve, 1), 1),)
+    counts, people = np.unique(data.counts, return_counts=True)
+    return tuple(zip(counts.tolist(), people.tolist(), strict=True))
+
+
 class AdaptiveFit(Generic[E]):
     """Fits the plans of one call: a model adds its data in unit scale, its noise and its pieces.
 
@@ -472,10 +492,15 @@ class AdaptiveFit(Generic[E]):
         How observation times come about.
     shape : tuple of int
         (r,), or (K, r) for a model with several functions.
+    scale : Scale
+        From readings to [−1, 1].
     """
 
     def __init__(self, data: CurveData, basis: Basis, plans: Sequence[AdaptivePlan], draws: int,
-                 streams: Sequence[Streams], design: Design, shape: tuple[int, ...]) -> None:
+                 streams: Sequence[Streams], design: Design, shape: tuple[int, ...], scale: Scale
+                 ) -> None:
+        self.data, self.scale, self.asked = data, scale, data.facts.design
+        self._averages: dict[FirstMessage, Array] = {}
         self.sizes, self.n_repeats, self.basis = data.sizes, data.n_repeats, basis
         self.plans, self.draws, self.streams = plans, draws, streams
         self.design, self.shape = design, shape
@@ -483,7 +508,7 @@ class AdaptiveFit(Generic[E]):
         ends = np.cumsum([0, *data.sizes.n_curves_per_server])
         self.servers = [slice(int(start), int(stop)) for start, stop in pairwise(ends)]
         self.innovations = np.zeros((len(plans), data.n_repeats, draws))
-        self.heard = Heard.nothing(plans, data.n_repeats, draws, design.is_known)
+        self.heard = Heard.nothing(len(plans), data.n_repeats, draws, design.is_known)
         self.kinds: dict[Hashable, list[int]] = {}  # the plans of each kind, by their numbers
         for k, plan in enumerate(plans):
             self.kinds.setdefault(plan.kind, []).append(k)
@@ -535,6 +560,39 @@ class AdaptiveFit(Generic[E]):
                     self.heard.reach[k][where] = located.far.reach[:, of_plan]
         fit.covariance[[not plan.feasible for plan in self.plans]] = np.nan
         return fit
+
+    # -- the first message ------------------------------------------------------------------
+
+    def decided(self, members: list[int], repeats: slice) -> Decision | None:
+        """What the first messages of all sites say together; None where none are sent."""
+        plan, feasible = self.plans[members[0]], self.feasible(members)
+        message, people = plan.first, self.sizes.n_curves_per_server
+        if message is None:
+            return None
+        costs = [self.costs((plan.first_share,), s, members)[0] for s in range(len(people))]
+        noises = [columns(streams.facts[repeats, :, :len(message.weights)], len(feasible), 1)
+                  for streams in self.streams]
+        measured, noise = sent_by_sites(message, self.averages(message)[repeats], costs, noises,
+                                        people)
+        question = Question(message, self.asked, public_observations(self.data), sum(people))
+        for row, k in enumerate(feasible):
+            of_plan = slice(row * self.draws, (row + 1) * self.draws)
+            self.heard.note(k, repeats, question, measured[:, of_plan], noise[of_plan][0])
+        return decide(question, measured, noise)
+
+    def averages(self, message: FirstMessage) -> Array:
+        """Averages over the people of each site, without weights: (repeats, sites, numbers)."""
+        if message not in self._averages:
+            self._averages[message] = site_averages(
+                message, self.data, self.scale, self.servers,
+                self.regressors if message.n_functions else None)
+        return self._averages[message]
+
+    def regressors(self, repeats: slice) -> Array:
+        """Regressors of all people, 0 of those with a number missing: (repeats, K, people)."""
+        raise NotImplementedError
+
+    # -- what was released --------------------------------------------------------------------
 
     def evidence(self, fit: UnitFit) -> E:
         """What the steps of the releases told, once they are fitted.
