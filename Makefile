@@ -21,7 +21,7 @@ export MKL_NUM_THREADS := 1
 unexport PYTHONDONTWRITEBYTECODE
 export PYTHONPYCACHEPREFIX := $(abspath $(VENV))/compiled
 
-.PHONY: run test test-fast test-all bench lint audit docs site links pins bill image clean
+.PHONY: run test test-fast test-all bench lint workflows audit docs site links pins bill dist changelog image clean
 
 run: $(VENV)/installed
 	$(BIN)/python -m streamlit run app.py --server.address $(ADDRESS) --server.port $(PORT)
@@ -36,8 +36,9 @@ test: $(VENV)/tested browser
 test-fast: $(VENV)/tested
 	$(BIN)/python -m pytest -n auto tests/unit tests/property $(PYTEST_ARGS)
 
+# Goes on where it was stopped: see tests/resuming.py.
 test-all: $(VENV)/tested browser
-	$(BIN)/python -m pytest -m "slow or not slow" $(PYTEST_ARGS)
+	$(BIN)/python -m pytest -m "slow or not slow" -p tests.resuming $(PYTEST_ARGS)
 
 bench: $(VENV)/tested
 	$(BIN)/python -m tests.benchmark $(if $(RECORD),--record)
@@ -45,6 +46,12 @@ bench: $(VENV)/tested
 lint: $(VENV)/tested
 	$(BIN)/ruff check .
 	$(BIN)/mypy
+
+# The files of continuous integration: their schemas, and rights that are wider than needed.
+workflows: $(TOOLS)/installed
+	$(TOOLS)/bin/check-jsonschema --builtin-schema vendor.github-workflows .github/workflows/*.yml
+	$(TOOLS)/bin/check-jsonschema --builtin-schema vendor.dependabot .github/dependabot.yml
+	$(TOOLS)/bin/zizmor --offline .github
 
 # Asks a database of known faults, over the network. --strict: what it cannot answer counts as a fault.
 audit: $(TOOLS)/installed
@@ -78,6 +85,15 @@ pins: $(TOOLS)/installed
 # The bill of materials and the list of licences, from what is installed.
 bill: $(VENV)/installed
 	$(BIN)/python scripts/bill_of_materials.py
+
+# The wheel and the source distribution.
+dist: $(TOOLS)/installed
+	rm -rf dist
+	$(TOOLS)/bin/python -m build
+
+# Puts the fragments in `changes/` together, as the section of a version: `make changelog VERSION=0.7.0`.
+changelog: $(TOOLS)/installed
+	$(TOOLS)/bin/towncrier build --yes --version $(VERSION)
 
 image:
 	$(PYTHON) scripts/build_image.py $(IMAGE_ARGS)

@@ -28,7 +28,7 @@ from pathlib import Path
 PACKAGE = "privacy_curves"
 FOLDERS = ("engine", "pages")  # of code
 TAKEN = ("app.py", ".streamlit", "data", "docs", *FOLDERS)  # all that runs, as in the image
-LEFT = ("__pycache__", "*.pyc", "secrets.toml")
+LEFT = ("__pycache__", "*.pyc", "secrets.toml", "history.md", "decisions", "pictures")
 _TEXTS = {".md", ".jinja", ".html"}
 # With the line break that it may have in a paragraph, which then stands before its new name.
 _COMMAND = re.compile(r"(?:\.venv/bin/)?python(\s+)-m engine\b")

@@ -22,20 +22,18 @@ from engine.commands import (
     show,
     sites,
 )
+from engine.commands.exit_codes import Exit
 from engine.core.errors import InputError
 from engine.core.faults import placed
 
-_FAULT = 70  # as in sysexits.h
 _LONGEST = 1000  # characters of a complaint about the words of a command
 _COMMANDS = (listing, run, plan, audit, coverage, exhibit, ask, cards, show, look, release, sites)
 
 
 def main(arguments: list[str] | None = None, further: Sequence[Any] = ()) -> int:
-    """Run one command; returns the exit code.
+    """Run one command; returns its exit code.
 
-    0 if all is well, 1 if an audit or the ledger is not as it should be, 2 for what the person can
-    put right, 70 for a fault of the program. What a fault says is not shown, because it may quote a
-    reading.
+    What a fault of the program says is not shown, because it may quote a reading.
 
     Parameters
     ----------
@@ -46,23 +44,23 @@ def main(arguments: list[str] | None = None, further: Sequence[Any] = ()) -> int
     """
     options = _parser(further).parse_args(arguments)
     try:
-        code: int | None = options.command(options)
+        code: Exit | None = options.command(options)
     except InputError as problem:
         print(f"error: {problem}", file=sys.stderr)
-        return 2
+        return Exit.REFUSED
     except KeyboardInterrupt:
         print("stopped", file=sys.stderr)
-        return 130
+        return Exit.STOPPED
     except BrokenPipeError:  # the reader, such as `head`, has seen enough
         sys.stderr.close()
-        return 0
+        return Exit.DONE
     except MemoryError:
         print("error: There is not enough memory. Ask for less at once.", file=sys.stderr)
-        return 2
+        return Exit.REFUSED
     except Exception as fault:
         print(f"error: Something went wrong on our side: {placed(fault)}.", file=sys.stderr)
-        return _FAULT
-    return code or 0
+        return Exit.FAULT
+    return code or Exit.DONE
 
 
 class _Parser(argparse.ArgumentParser):

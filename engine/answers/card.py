@@ -17,10 +17,10 @@ import numpy as np
 from engine.answers.groups import GroupComparison
 from engine.answers.released_curve import ReleasedCurve
 from engine.answers.spread import ReleasedSpread
+from engine.core.bands import WIDER_BEFORE, WIDEST
 from engine.core.errors import InputError, brief
 from engine.core.types import Array, Design, PublicFacts, PublicGroup, TimeLaw
 from engine.numerics.public_curves import PublicCurve
-from engine.numerics.unseen_details import UnseenDetails
 
 VERSION = 1
 _MAX_WAVES, _MAX_GROUPS, _LONGEST_NAME = 100, 100, 200
@@ -55,8 +55,7 @@ def written(curve: ReleasedCurve) -> dict[str, Any]:
         "effective_size": curve.effective_size if math.isfinite(curve.effective_size) else None,
         "pure": curve.is_pure,
         "spread": None if curve.spread is None else _spread_written(curve.spread),
-        "unseen": None if curve.unseen is None else {
-            "times": list(curve.unseen.times), "scale": curve.unseen.scale},
+        "few_times": list(curve.times), "band_factor": curve.wider,
         "groups": None if facts.group is None else {
             "set": facts.group.set, "name": facts.group.name, "membership": "public",
             "disjoint_from": list(facts.group.others)},
@@ -114,7 +113,7 @@ def read(card: Any) -> ReleasedCurve:
         covariance=_symmetric(_numbers(entry.get("covariance"), "covariance",
                                        size * (size + 1) // 2), size),
         spread=_spread(entry.get("spread"), size),
-        unseen=_unseen(entry.get("unseen"), basis),
+        times=_few_times(entry), wider=_factor(entry.get("band_factor", WIDER_BEFORE)),
         family=str(basis.get("family")), n_people=people, is_pure=entry.get("pure") is True,
         effective_size=math.inf if effective is None else float(
             _numbers([effective], "effective_size", 1)[0]),
@@ -143,20 +142,24 @@ def _spread(entry: Any, size: int) -> ReleasedSpread | None:
         0.0 if sd is None else float(_numbers([sd], "reading_sd", 1)[0]))
 
 
-def _unseen(entry: Any, basis: Mapping[str, Any]) -> UnseenDetails | None:
-    """Details that common times leave open; cards of earlier versions have no such entry."""
-    if entry is None:
-        return None
-    entry = _mapping(entry, "unseen")
-    times = entry.get("times")
+def _few_times(entry: Mapping[str, Any]) -> tuple[float, ...]:
+    """Few common times; cards of earlier versions have them under "unseen", or none at all."""
+    earlier = entry.get("unseen") or {"times": []}
+    times = entry.get("few_times", _mapping(earlier, "unseen").get("times"))
     at = _numbers(times, "times", len(times) if isinstance(times, list) else -1)
-    if not (1 <= len(at) <= _MAX_TIMES and (at >= 0).all() and (at <= 1).all()):
-        raise InputError(f"A card has 1 to {_MAX_TIMES} common times between 0 and 1.",
+    if not (len(at) <= _MAX_TIMES and (at >= 0).all() and (at <= 1).all()
+            and (np.diff(at) > 0).all()):
+        raise InputError(f"A card has at most {_MAX_TIMES} common times, rising from 0 to 1.",
                          field="times", hint=_AGAIN)
-    scale = float(_numbers([entry.get("scale")], "scale", 1)[0])
-    if scale <= 0:
-        raise InputError("“scale” of the card must be positive.", field="scale", hint=_AGAIN)
-    return UnseenDetails(str(basis.get("family")), tuple(at.tolist()), scale)
+    return tuple(at.tolist())
+
+
+def _factor(value: Any) -> float:
+    factor = float(_numbers([value], "band_factor", 1)[0])
+    if not 1 <= factor <= WIDEST:
+        raise InputError(f"“band_factor” of the card must lie between 1 and {WIDEST:g}.",
+                         field="band_factor", hint=_AGAIN)
+    return factor
 
 
 def _design(entry: Mapping[str, Any]) -> Design:

@@ -28,16 +28,15 @@ from engine.answers.reply import Interval, span, stretches, when, with_unit, wri
 from engine.answers.spread import NUMBERS_FROM, refusal_of_spread, standard_deviation
 from engine.answers.times import STEP, GridBand, grid, pieces_of
 from engine.answers.value import average
-from engine.core.bands import LEVEL, WIDER, public_normals, simultaneous_factor, standard_errors
+from engine.core.bands import LEVEL, public_normals, simultaneous_factor, standard_errors
 from engine.core.errors import InputError
 from engine.core.names import uncapital
 from engine.core.types import Array
-from engine.numerics.end_slopes import cosine_rows
 from engine.numerics.symmetric_matrices import matrix_root
-from engine.numerics.unseen_details import UnseenDetails
 
 SAMPLE = 2000  # simulated differences under equal means
 _TESTED_WAVES = 4  # level, trend and two bends
+_NEGLIGIBLE = 1e-9  # of the largest singular value of waves at few times
 _MIN_P = 0.001  # what a test by simulation can tell
 MAX_GROUPS = 12
 WHAT_P_IS = ("the probability of differences at least as large, if the mean curves of all groups "
@@ -145,21 +144,31 @@ class GroupComparison:
 
         The longer one is cut to the waves that both have: coefficients of an orthonormal basis are
         nested, and to pad the shorter with zeros would show finer waves of the other as
-        differences.
+        differences. At few common times waves are not nested: there the longer one is fitted anew,
+        by least squares, to its values at the times.
 
         Parameters
         ----------
         first, second : int
             Numbers of the groups.
         """
-        a, b, size = self.curves[first], self.curves[second], self.waves(first, second)
+        a, b = self.curves[first], self.curves[second]
+        (of_a, map_a), (of_b, map_b) = self._fewer(first, second), self._fewer(second, first)
         return ReleasedCurve(
-            facts=replace(a.facts, value_name="Difference"),
-            centre=a.centre[:size] - b.centre[:size],
-            covariance=a.covariance[:size, :size] + b.covariance[:size, :size], family=a.family,
-            unseen=_of_both(a.unseen, b.unseen),
+            facts=replace(a.facts, value_name="Difference"), centre=of_a - of_b,
+            covariance=map_a @ a.covariance @ map_a.T + map_b @ b.covariance @ map_b.T,
+            family=a.family, times=a.times, wider=max(a.wider, b.wider),
             effective_size=min(a.effective_size, b.effective_size),
             passed=a.is_whole and b.is_whole)
+
+    def _fewer(self, group: int, other: int) -> tuple[Array, Array]:
+        """The coefficients of a group in the waves that both have, and the map to them."""
+        curve, size = self.curves[group], self.waves(group, other)
+        shorten = np.eye(size, curve.size)
+        if curve.times and size < curve.size:
+            values = curve.waves(np.array(curve.times))
+            shorten = np.linalg.pinv(values[:, :size], _NEGLIGIBLE) @ values
+        return shorten @ curve.centre, shorten
 
     @cached_property
     def _largest(self) -> Array:
@@ -173,9 +182,10 @@ class GroupComparison:
                                                                                   SAMPLE)
         drawn = [matrix_root(curve.covariance) @ normals[k, :curve.size]
                  for k, curve in enumerate(self.curves)]
-        return np.asarray(np.max([_standardised(self.difference(g, h), drawn[g][:self.waves(g, h)]
-                                     - drawn[h][:self.waves(g, h)]) for g, h in self.pairs],
-                                 axis=0))
+        return np.asarray(np.max([_standardised(
+            self.difference(g, h),
+            self._fewer(g, h)[1] @ drawn[g] - self._fewer(h, g)[1] @ drawn[h])
+            for g, h in self.pairs], axis=0))
 
     @cached_property
     def p_anywhere(self) -> float:
@@ -212,9 +222,10 @@ class GroupComparison:
         curve = self.difference(first, second)
         if len(self.curves) == 2:
             return curve.band
-        single_factor = float(simultaneous_factor(curve.covariance_of_all,
-                                                  curve.row_maps[0](grid(), 0)))
-        joint_factor = WIDER * float(np.quantile(self._largest, LEVEL))
+        followed = np.array(curve.times) if curve.times else grid()
+        single_factor = float(simultaneous_factor(curve.covariance, curve.row_maps[0](followed, 0),
+                                                  curve.wider))
+        joint_factor = curve.wider * float(np.quantile(self._largest, LEVEL))
         middle, band = curve.band.middle, curve.band
         wider = max(joint_factor / single_factor, 1.0)
         return GridBand(middle, middle - (middle - band.low) * wider,
@@ -325,7 +336,7 @@ def _check_pair(first: ReleasedCurve, second: ReleasedCurve) -> None:
         if getattr(first.facts, name) != getattr(second.facts, name):
             raise InputError(f"The releases differ in “{name}”.", field="groups",
                              hint="Release all groups with the same units and time range.")
-    if first.unseen and second.unseen and first.unseen.times != second.unseen.times:
+    if first.times != second.times:
         raise InputError("The releases have different common times.", field="groups",
                          hint="Release all groups with the same settings.")
     if first.family != second.family or first.offset != second.offset:
@@ -333,15 +344,8 @@ def _check_pair(first: ReleasedCurve, second: ReleasedCurve) -> None:
                          field="groups", hint="Release all groups with the same settings.")
 
 
-def _of_both(first: UnseenDetails | None, second: UnseenDetails | None) -> UnseenDetails | None:
-    """Details that are open in a difference: those of two independent curves, at equal times."""
-    if first is None or second is None:
-        return first or second
-    return replace(first, scale=math.hypot(first.scale, second.scale))
-
-
 def _standardised(curve: ReleasedCurve, coefficients: Array) -> Array:
-    """The largest |f|/error of curves (r, k) of plain waves: (k,)."""
-    rows = cosine_rows(curve.size, grid())
+    """The largest |f|/error of curves (r, k) of plain waves, at few common times alone: (k,)."""
+    rows = curve.waves(np.array(curve.times) if curve.times else grid())
     errors = standard_errors(curve.covariance, rows)
     return np.asarray((np.abs(rows @ coefficients) / errors[:, None]).max(axis=0))

@@ -165,7 +165,7 @@ def _mirrored(limits: Interval) -> Interval:
 
 def _simulated(curve: ReleasedCurve, level: float) -> Interval:
     """2.5 and 97.5 % of the length above, over curves w(t)'(a + C^½ Z) of a fixed public sample."""
-    root = matrix_root(curve.covariance_of_all)
+    root = matrix_root(curve.covariance)
     rows = curve.row_maps[0](grid(), 0)
     drawn = curve.band.middle + (rows @ (root @ public_normals(len(root), _CURVES))).T
     low, high = np.quantile(length_above(drawn - level), [_TAIL, 1 - _TAIL])

@@ -20,14 +20,21 @@ import numpy as np
 from engine.answers.reply import Interval
 from engine.answers.spread import ReleasedSpread, ten_digits
 from engine.answers.times import POINTS, STEP, GridBand, grid
-from engine.core.bands import NORMAL, simultaneous_factor, standard_errors
+from engine.core.bands import (
+    NORMAL,
+    WIDER,
+    outermost,
+    simultaneous_factor,
+    standard_errors,
+)
 from engine.core.enumerations import Enumeration
 from engine.core.errors import InputError, brief
-from engine.core.types import Array, Estimate, PublicFacts
+from engine.core.types import Array, Design, Estimate, PublicFacts
 from engine.numerics.bases import Basis
+from engine.numerics.between_times import BetweenTimes
+from engine.numerics.deviations import are_told_apart
 from engine.numerics.end_slopes import CHECKED_FROM, MIN_WAVES, cosine_rows, detail, slope_rows
 from engine.numerics.public_curves import PublicCurve
-from engine.numerics.unseen_details import UnseenDetails
 from engine.privacy import feasibility
 
 _PASSED = 0.05  # least p of the check of details
@@ -92,8 +99,10 @@ class ReleasedCurve:
         differences, which are as fine as both of their parts.
     spread : ReleasedSpread or None
         How people's curves differ, where the release tells it.
-    unseen : UnseenDetails or None
-        Details that few common times leave open.
+    times : tuple of float
+        Common times, on [0, 1], where they are so few that the curve is drawn between them.
+    wider : float
+        By how much its simultaneous band is wider than normal deviations make it.
 
     Raises
     ------
@@ -112,7 +121,8 @@ class ReleasedCurve:
     jointly: bool = False
     passed: bool | None = None
     spread: ReleasedSpread | None = None
-    unseen: UnseenDetails | None = None
+    times: tuple[float, ...] = ()
+    wider: float = WIDER
 
     def __post_init__(self) -> None:
         size = len(self.centre)
@@ -168,8 +178,8 @@ class ReleasedCurve:
             effective_size=float(ten_digits(np.array(tuning.get("effective_size", math.inf)))),
             spread=None if band.people is None else ReleasedSpread.of(
                 band.people.of(*where), size, facts),
-            unseen=band.unseen if isinstance(band.unseen, UnseenDetails)
-            and band.unseen.are_open(size) else None,
+            times=estimate.basis.times if isinstance(estimate.basis, BetweenTimes) else (),
+            wider=band.wider,
             is_pure=any(line.budget.is_private and line.budget.is_pure for line in spends), **other)
 
     def together(self) -> ReleasedCurve:
@@ -195,7 +205,7 @@ class ReleasedCurve:
         """How far the release can be read."""
         if self.size < MIN_WAVES or self.effective_size < feasibility.NOT_FEASIBLE:
             return Status.NONE
-        if self.is_pure or self.unseen is not None:
+        if self.is_pure or not are_told_apart(self.waves, Design.common(self.times)):
             return Status.COARSE
         if self.family == "fourier":
             return Status.WHOLE
@@ -210,17 +220,6 @@ class ReleasedCurve:
     def is_shown_raw(self) -> bool:
         """Whether the curve is read as plain cosines or waves alone, untested."""
         return self.family == "fourier" or self.is_pure
-
-    @cached_property
-    def all_coefficients(self) -> Array:
-        """Of the kept functions, and zeros for those of details that the times leave open."""
-        extra = 0 if self.unseen is None else self.unseen.functions(self.size).size - self.size
-        return np.concatenate([self.centre, np.zeros(extra)])
-
-    @cached_property
-    def covariance_of_all(self) -> Array:
-        """Of `all_coefficients`."""
-        return self.covariance if self.unseen is None else self.unseen.covariance(self.covariance)
 
     @property
     def refusal(self) -> str:
@@ -258,26 +257,52 @@ class ReleasedCurve:
     @property
     def notes(self) -> tuple[str, ...]:
         """What is to be said beside every answer."""
-        rough = self.status is Status.COARSE and not self.is_pure and self.unseen is None
+        rough = self.status is Status.COARSE and not self.is_pure and not self.times
         few = self.effective_size < feasibility.COARSE or (rough and self.size < _FEW_WAVES)
         return ((LEVEL_AND_TREND,) * few + (AS_FAR_AS_DRAWN,) * rough
-                + (BETWEEN_TIMES,) * (self.unseen is not None) + (UNTESTED,) * self.is_shown_raw)
+                + (BETWEEN_TIMES,) * bool(self.times) + (UNTESTED,) * self.is_shown_raw)
+
+    @property
+    def waves(self) -> Basis:
+        """The functions that coefficients belong to."""
+        return Basis(self.size, family=self.family)
 
     @cached_property
     def row_maps(self) -> tuple[Rows, ...]:
-        """The rows w(t) that can be meant, for `all_coefficients`; the first is drawn."""
-        size = len(self.all_coefficients)
-
+        """The rows w(t) that can be meant; the first is drawn."""
         def plain(times: Array | float, order: int) -> Array:
-            return (cosine_rows(size, times, order) if self.family == "cosine" else
-                    Basis(size, family=self.family)(np.asarray(times)))
+            return (cosine_rows(self.size, times, order) if self.family == "cosine" else
+                    self.waves(np.asarray(times)))
 
         def sloped(times: Array | float, order: int) -> Array:
             return slope_rows(self.size, times, order)
 
-        if self.is_shown_raw or self.unseen is not None:
+        if self.times:
+            ways = len(self._between_times(0.0))
+            return tuple(partial(self._row_between_times, way) for way in range(ways))
+        if self.is_shown_raw:
             return (plain,)
         return (sloped,) if self.is_whole else (plain, sloped)
+
+    def _row_between_times(self, way: int, times: Array | float, order: int) -> Array:
+        """One of the ways to draw a curve between few times; derivatives are of waves."""
+        if order:
+            return slope_rows(self.size, times, order)
+        return self._between_times(times)[way].reshape(*np.shape(times), self.size)
+
+    def _between_times(self, times: Array | float) -> tuple[Array, ...]:
+        return self._drawn.readings(self.size, np.ravel(times)).rows
+
+    @cached_property
+    def _drawn(self) -> BetweenTimes:
+        return BetweenTimes.of(self.waves, self.times)
+
+    @property
+    def outwards(self) -> float:
+        """The share of the distance between `row_maps` by which limits go on outwards."""
+        if not self.times:
+            return 0.0
+        return self._drawn.readings(self.size, np.zeros(1)).outwards
 
     # -- what it says -----------------------------------------------------------------------
 
@@ -298,16 +323,15 @@ class ReleasedCurve:
 
     def _band(self, order: int) -> GridBand:
         public = self.public(grid()) if order == 0 else np.zeros(POINTS)
-        bands = []
-        for rows in self.row_maps:
-            at_times = rows(grid(), order)
-            middle = at_times @ self.all_coefficients
-            error = standard_errors(self.covariance_of_all, at_times)
-            half_width = float(simultaneous_factor(self.covariance_of_all, at_times)) * error
-            bands.append((middle + public, middle - half_width + public,
-                          middle + half_width + public, error))
-        return GridBand(bands[0][0], np.min([band[1] for band in bands], axis=0),
-                        np.max([band[2] for band in bands], axis=0), bands[0][3])
+        followed = np.array(self.times) if self.times and order == 0 else grid()
+        middles, errors, factors = zip(*(
+            (rows(grid(), order) @ self.centre + public,
+             standard_errors(self.covariance, rows(grid(), order)),
+             float(simultaneous_factor(self.covariance, rows(followed, order), self.wider)))
+            for rows in self.row_maps), strict=True)
+        half_widths = np.array(factors)[:, None] * np.array(errors)
+        return GridBand(middles[0], *outermost(np.array(middles), half_widths, self.outwards),
+                        errors[0])
 
     def public(self, times: Array | float) -> Array:
         """The public curve that is added, at times on [0, 1]: of their shape."""
@@ -337,16 +361,13 @@ class ReleasedCurve:
             return np.asarray(plus(curve) if minus is None else plus(curve) - minus(curve))
 
         public = float(net(self.public)) if order == 0 else 0.0
-        limits, values = [], []
-        for rows in self.row_maps:
-            weights = net(partial(rows, order=order))
-            value = float(weights @ self.all_coefficients) + public
-            half_width = NORMAL * float(standard_errors(self.covariance_of_all, weights[None])[0])
-            limits.append((value - half_width, value + half_width))
-            values.append(value)
+        weights = np.array([net(partial(rows, order=order)) for rows in self.row_maps])
+        values = weights @ self.centre + public
         if self.jointly:
-            return values[0], self._jointly(plus, minus, order)
-        return values[0], (min(low for low, _ in limits), max(high for _, high in limits))
+            return float(values[0]), self._jointly(plus, minus, order)
+        low, high = outermost(values, NORMAL * standard_errors(self.covariance, weights),
+                              self.outwards)
+        return float(values[0]), (float(low), float(high))
 
     def _jointly(self, plus: Functional, minus: Functional | None, order: int) -> Interval:
         band = (self.band, self.velocity, self.acceleration)[order]

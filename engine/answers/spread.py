@@ -18,7 +18,7 @@ import numpy as np
 from scipy.special import ndtr
 
 from engine.answers.reply import Interval
-from engine.core.bands import LEVEL, SecondMoments, public_normals, standard_errors
+from engine.core.bands import LEVEL, SecondMoments, outermost, public_normals, standard_errors
 from engine.core.errors import InputError
 from engine.core.types import Array, Design, PublicFacts
 from engine.numerics.bases import Basis
@@ -212,16 +212,14 @@ def next_person(curve: ReleasedCurve, times: Sequence[float] | Array, of_observa
     of_people = np.einsum("tj,bjk,tk->bt", waves, spread.covariance, waves)
     if of_observation:
         of_people += spread.error[:, None]
-    ends, half_widths = [], []
+    middles, half_widths = [], []
     for rows in curve.row_maps:
         at_times = rows(at, 0)
-        error = standard_errors(curve.covariance_of_all, at_times)
+        error = standard_errors(curve.covariance, at_times)
         half = _half_width(of_people + error**2)
-        middle = at_times @ curve.all_coefficients + curve.public(at)
-        ends.append((middle - half, middle + half))
+        middles.append(at_times @ curve.centre + curve.public(at))
         half_widths.append(half)
-    low = np.min([end[0] for end in ends], axis=0)
-    high = np.max([end[1] for end in ends], axis=0)
+    low, high = outermost(np.array(middles), np.array(half_widths), curve.outwards)
     return NextPerson(low, high, _widening(spread.covariance, np.max(half_widths, axis=0), waves))
 
 

@@ -100,7 +100,7 @@ def synthetic_people(curve: ReleasedCurve, people: int, rng: np.random.Generator
 
     def at(times: Array) -> tuple[Array, Array]:
         """The mean (…), and the basis functions of people (…, q)."""
-        mean = curve.row_maps[0](times, 0) @ curve.all_coefficients + curve.public(times)
+        mean = curve.row_maps[0](times, 0) @ curve.centre + curve.public(times)
         return np.asarray(mean), cosine_rows(scores.shape[1], times, 0)
 
     grid = np.linspace(0.0, 1.0, _TIMES)

@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import pandas as pd
 
-from engine.api.files import people_of, proposed
+from engine.api.files import Table, people_of, proposed
 from engine.core.errors import InputError
-from engine.core.plain import record
 from engine.core.random_streams import DATA_STREAM, generator
 from engine.core.registry import Registry
 from engine.core.tasks import DataType
+from engine.core.typed import Repeats, checked, record
 from engine.core.types import Covariate, Data
 from engine.mechanisms import Mechanism
 from engine.mechanisms import mechanisms as _mechanisms
@@ -30,14 +29,19 @@ from engine.uploads.reading_of_files import Reading
 from engine.uploads.records import curves_of, event_columns, events_of
 
 Ends = tuple[float, float]
+_MAX_NUMBERS = 200_000_000  # drawn at once: 1.6 GB
 
 
-def read_curves(data: str | Path | pd.DataFrame, columns: Mapping[str, Any] | None = None, *,
-                reading: Reading | Mapping[str, Any] | None = None, values: Ends, times: Ends,
+@checked
+def read_curves(data: Table, columns: Mapping[str, Any] | None = None, *,
+                reading: Mapping[str, Any] | Reading | None = None, values: Ends, times: Ends,
                 origin: str, design: Mapping[str, Any] | StatedDesign,
                 observations: int | None = None, symmetric: bool = False,
-                several: str | None = None, covariates: Sequence[Covariate] = (), **words: Any
-                ) -> Source[Any]:
+                guessed_spread: float | None = None,
+                several: Literal["average", "keep"] | None = None,
+                covariates: Sequence[Covariate] = (), value_name: str = "", value_unit: str = "",
+                time_name: str = "", time_unit: str = "", person: str = "", people: str = "",
+                periodic: bool = False) -> Source[Any]:
     r"""Curves of one's own, with the facts that are stated about them.
 
     Bounds and the design come from outside the data: what is taken from the data is not public, and
@@ -68,13 +72,17 @@ def read_curves(data: str | Path | pd.DataFrame, columns: Mapping[str, Any] | No
         How many were planned for each curve; of common times as many as there are.
     symmetric : bool
         Whether people are spread about their mean without skew.
+    guessed_spread : float, optional
+        A guess, not from the data, how far most people are from the average at most. Only the
+        forecast of the error uses it.
     several : "average" or "keep", optional
         For looking: what becomes of several observations of one person at one time.
     covariates : sequence of Covariate
         Names and ranges of columns that may explain the curves.
-    words
-        Names and units: `value_name`, `value_unit`, `time_name`, `time_unit`, `person`, `people`,
-        and `periodic`.
+    value_name, value_unit, time_name, time_unit, person, people : str, optional
+        Names and units, as they stand in tables and pictures.
+    periodic : bool
+        Whether a curve ends where it began.
 
     Returns
     -------
@@ -99,21 +107,26 @@ def read_curves(data: str | Path | pd.DataFrame, columns: Mapping[str, Any] | No
     (2, 75.0)
     """
     asked = {"columns": columns, "several": several}
-    people = _people(data, reading, DataType.CURVES, asked)
-    curves = curves_of(people)
+    found = _people(data, reading, DataType.CURVES, asked)
+    curves = curves_of(found)
     stated = design if isinstance(design, StatedDesign) else record(StatedDesign, design, "design")
     facts = declare(*values, *times, origin, covariates, design=stated, observations=observations,
-                    symmetric=symmetric, **words)
+                    symmetric=symmetric, guessed_spread=guessed_spread, periodic=periodic,
+                    value_name=value_name, value_unit=value_unit, time_name=time_name,
+                    time_unit=time_unit, person=person, people=people)
     check_named_units([(curves.time_column, facts.time_unit),
                        (curves.value_column, facts.value_unit)])
     return Upload(curves=curves, declared=facts,
-                  reading=None if reading is None else people.reading)
+                  reading=None if reading is None else found.reading)
 
 
-def read_survival(data: str | Path | pd.DataFrame, columns: Mapping[str, str] | None = None, *,
-                  reading: Reading | Mapping[str, Any] | None = None, follow_up: float,
+@checked
+def read_survival(data: Table, columns: Mapping[str, str] | None = None, *,
+                  reading: Mapping[str, Any] | Reading | None = None, follow_up: float,
                   origin: str, events: Sequence[str] = (), groups: Sequence[str] = (),
-                  edges: Sequence[float] = (), group_sizes: Sequence[int] = (), **words: Any
+                  edges: Sequence[float] = (), group_sizes: Sequence[int] = (),
+                  time_step: float | None = None, time_name: str = "", time_unit: str = "",
+                  person: str = "", people: str = ""
                   ) -> Source[Any]:
     r"""Times of one's own until an event, with the facts that are stated about them.
 
@@ -138,8 +151,11 @@ def read_survival(data: str | Path | pd.DataFrame, columns: Mapping[str, str] | 
         Those of intervals that are not equally wide.
     group_sizes : sequence of int, optional
         Of both groups, where they are public.
-    words
-        Names and units: `time_name`, `time_unit`, `person`, `people`.
+    time_step : float, optional
+        In which times are recorded, in their unit, such as 1 for whole days. Without it the limits
+        of a median go outward to the edges of intervals.
+    time_name, time_unit, person, people : str, optional
+        Names and units, as they stand in tables and pictures.
 
     Returns
     -------
@@ -163,14 +179,15 @@ def read_survival(data: str | Path | pd.DataFrame, columns: Mapping[str, str] | 
     (2, ('death',))
     """
     asked = {"columns": columns, "events": [*events], "groups": [*groups]}
-    people = _people(data, reading, Counted.OUTCOMES, asked)
-    facts = declare_events(0.0, follow_up, origin, event_columns(people.reading, Counted.OUTCOMES),
-                           edges, group_sizes, **words)
-    return UploadEvents(events=events_of(people, Counted.OUTCOMES), declared=facts,
-                        reading=None if reading is None else people.reading)
+    found = _people(data, reading, Counted.OUTCOMES, asked)
+    facts = declare_events(0.0, follow_up, origin, event_columns(found.reading, Counted.OUTCOMES),
+                           edges, group_sizes, time_step, time_name=time_name,
+                           time_unit=time_unit, person=person, people=people)
+    return UploadEvents(events=events_of(found, Counted.OUTCOMES), declared=facts,
+                        reading=None if reading is None else found.reading)
 
 
-def _people(data: str | Path | pd.DataFrame, reading: Reading | Mapping[str, Any] | None,
+def _people(data: Table, reading: Mapping[str, Any] | Reading | None,
             kind: DataType | Counted, asked: Mapping[str, Any]) -> People:
     """Read data by a stated reading; or, for looking, by what all of them make likely."""
     stated = {name: value for name, value in asked.items() if value}
@@ -178,15 +195,11 @@ def _people(data: str | Path | pd.DataFrame, reading: Reading | Mapping[str, Any
         if stated:
             raise InputError(f"“{next(iter(stated))}” is for looking; the reading says it.",
                              field=next(iter(stated)), hint="Leave it out.")
-        if not isinstance(reading, Reading | Mapping):
-            raise InputError(f"“reading” is a Reading or its JSON; got a {type(reading).__name__}.",
-                             field="reading", hint="Check what a proposal says, and give its "
-                             "“reading”.")
-        return people_of(data, reading if isinstance(reading, Reading) else
-                         Reading.of(dict(reading)))
+        return people_of(data, reading if isinstance(reading, Reading) else Reading.of(reading))
     return people_of(data, proposed(data, kind, stated).likely)
 
 
+@checked
 def source(key: str, **parameters: Any) -> Source[Any]:
     """Data that come with the engine: simulated, or public and real.
 
@@ -215,6 +228,7 @@ def source(key: str, **parameters: Any) -> Source[Any]:
     return built
 
 
+@checked
 def mechanism(key: str, **parameters: Any) -> Mechanism:
     """A method with its tuning parameters; None is what its paper prescribes.
 
@@ -243,6 +257,7 @@ def mechanism(key: str, **parameters: Any) -> Mechanism:
     return built
 
 
+@checked
 def sources() -> pd.DataFrame:
     """All sources of data, by their keys.
 
@@ -259,6 +274,7 @@ def sources() -> pd.DataFrame:
     return _shelf(_sources)
 
 
+@checked
 def mechanisms() -> pd.DataFrame:
     """All methods, by their keys.
 
@@ -275,7 +291,8 @@ def mechanisms() -> pd.DataFrame:
     return _shelf(_mechanisms)
 
 
-def simulate(source: Source[Data], repeats: int = 1, seed: int = 1) -> Any:
+@checked
+def simulate(source: Source[Data], repeats: Repeats = 1, seed: int = 1) -> Any:
     """Data of a source: drawn anew for each repeat, or the same where they are real.
 
     Parameters
@@ -283,20 +300,28 @@ def simulate(source: Source[Data], repeats: int = 1, seed: int = 1) -> Any:
     source : Source
         From `source` or `read_curves`.
     repeats : int
-        Data sets of equal sizes.
+        Data sets of equal sizes, from 1 to 100,000.
     seed : int
-        The same seed gives the same data, as on the pages.
+        The same seed gives the same data, as on the pages; at least 0.
 
     Returns
     -------
     CurveData
         Or what else the source has: `SampleData` or `EventData`.
 
+    Raises
+    ------
+    InputError
+        If the data sets together are too large, or there is only one.
+
     Examples
     --------
     >>> simulate(source("sparse_curves", n_curves=500), repeats=3).n_repeats
     3
     """
+    if repeats * source.sizes.n_observations > _MAX_NUMBERS:
+        raise InputError(f"All data sets together may have {_MAX_NUMBERS:,} observations.",
+                         field="repeats", hint="Take fewer of them, or smaller ones.")
     return source.draw(repeats, generator(seed, DATA_STREAM, 0))
 
 

@@ -16,6 +16,7 @@ from engine.api.studies import ExhibitAgain
 from engine.core.errors import InputError
 from engine.core.grids import drawing_grid
 from engine.core.palette import Theme
+from engine.core.typed import checked
 from engine.core.types import CurveData, PublicFacts
 from engine.exports import outcome_rows
 from engine.figures import traces
@@ -34,7 +35,7 @@ from engine.topics.release.preview import ReleasePreview
 _MAX_CURVES = 60  # in a picture of data
 
 
-@singledispatch
+@checked
 def frame(result: Any) -> pd.DataFrame:
     """A pandas table of what the interface returns.
 
@@ -54,9 +55,10 @@ def frame(result: Any) -> pd.DataFrame:
     InputError
         If there is no table of it.
     """
-    raise _nothing("table", result)
+    return _table(result)
 
 
+@checked
 def figure(result: Any, theme: Theme = "light") -> Figure:
     """A plotly figure of what the interface returns, as the pages draw it.
 
@@ -80,6 +82,11 @@ def figure(result: Any, theme: Theme = "light") -> Figure:
 
 
 @singledispatch
+def _table(result: Any) -> pd.DataFrame:
+    raise _nothing("table", result)
+
+
+@singledispatch
 def _chart(result: Any) -> Chart:
     raise _nothing("picture", result)
 
@@ -92,7 +99,7 @@ def _nothing(of: str, result: Any) -> InputError:
 # -- data and simulated releases ------------------------------------------------------------------
 
 
-@frame.register
+@_table.register
 def _(result: CurveData) -> pd.DataFrame:
     """A row for each observation."""
     facts, curve = result.facts, np.repeat(np.arange(result.n_curves), result.counts)
@@ -104,7 +111,7 @@ def _(result: CurveData) -> pd.DataFrame:
         _value(facts): result.values.ravel()})
 
 
-@frame.register
+@_table.register
 def _(result: SimulatedReleases) -> pd.DataFrame:
     """A row for each budget, repeat, draw and time."""
     times, facts = drawing_grid(), result.facts
@@ -149,7 +156,7 @@ def _value(facts: PublicFacts) -> str:
 # -- releases -------------------------------------------------------------------------------------
 
 
-@frame.register
+@_table.register
 def _(result: Published) -> pd.DataFrame:
     return pd.DataFrame(captions.columns(result))
 
@@ -159,7 +166,7 @@ def _(result: Published) -> Chart:
     return charts.chart(result)
 
 
-@frame.register
+@_table.register
 def _(result: ReleasePreview) -> pd.DataFrame:
     columns: dict[str, Any] = {_time(result.facts): result.points}
     for curve in result.curves:
@@ -175,7 +182,7 @@ def _(result: ReleasePreview) -> Chart:
     return charts.preview_chart(result, _time(result.facts), _value(result.facts))
 
 
-@frame.register
+@_table.register
 def _(result: ReleasedCurve) -> pd.DataFrame:
     band = result.band
     return pd.DataFrame({_time(result.facts): result.facts.from_unit_time(grid()),
@@ -201,7 +208,7 @@ def _over_time(data: list[Spec], facts: PublicFacts, alt: str) -> Chart:
 # -- studies --------------------------------------------------------------------------------------
 
 
-@frame.register
+@_table.register
 def _(result: PlanningAnswer) -> pd.DataFrame:
     """The answer, and one step either way."""
     plain = plain_plan(result)
@@ -210,7 +217,7 @@ def _(result: PlanningAnswer) -> pd.DataFrame:
     return pd.DataFrame(rows).rename(columns={"readings": "observations"})
 
 
-@frame.register(list)
+@_table.register(list)
 def _(result: list[Outcome]) -> pd.DataFrame:
     """A row for each cell, with the columns of `run --csv`."""
     if not result or not all(isinstance(each, Outcome) for each in result):
@@ -218,7 +225,7 @@ def _(result: list[Outcome]) -> pd.DataFrame:
     return pd.read_csv(io.StringIO(outcome_rows.as_csv(result, {})))
 
 
-@frame.register
+@_table.register
 def _(result: ExhibitAgain) -> pd.DataFrame:
     return exhibits.frame(result.result.table)
 

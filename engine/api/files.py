@@ -9,12 +9,13 @@ from typing import Any
 import pandas as pd
 
 from engine.core.entrance import bytes_of
-from engine.core.errors import InputError
 from engine.core.tasks import DataType
+from engine.core.typed import checked
 from engine.exports.looking import Look, looked_at
 from engine.numerics.counts.cells import Counted
 from engine.uploads.bounded import read_people
 from engine.uploads.limits import MAX_BYTES, Limits
+from engine.uploads.lines import check_frame
 from engine.uploads.people import People, read_frame
 from engine.uploads.proposal import Proposal, propose_within
 from engine.uploads.proposal import propose as _propose
@@ -25,8 +26,10 @@ Table = str | Path | pd.DataFrame
 _OF_FRAMES = Limits(bytes=2**31, cells=10**9)  # which are in memory already
 
 
-def propose(data: Table, *, kind: str | None = None, columns: Mapping[str, Any] | None = None,
-            encoding: str = "", sheet: str = "") -> Proposal:
+@checked
+def propose(data: Table, *, kind: FileKind | str | None = None,
+            columns: Mapping[str, Any] | None = None, encoding: str = "", sheet: str = ""
+            ) -> Proposal:
     r"""How a file or a table of one's own may be read, and what only a person can say of it.
 
     The proposal follows from all of the data, so that nothing is certified by it: check its
@@ -68,8 +71,9 @@ def propose(data: Table, *, kind: str | None = None, columns: Mapping[str, Any] 
     return proposed(data, kind, stated, encoding, sheet)
 
 
-def look(data: Table, *, kind: str | None = None, columns: Mapping[str, Any] | None = None,
-         encoding: str = "", sheet: str = "") -> Look:
+@checked
+def look(data: Table, *, kind: FileKind | str | None = None,
+         columns: Mapping[str, Any] | None = None, encoding: str = "", sheet: str = "") -> Look:
     """A picture of a file or a table as it is, and how it was read: for its holder alone.
 
     Nothing of it is private. It needs no confirmation, and nothing can be published by it.
@@ -104,6 +108,7 @@ def proposed(data: Table, kind: FileKind | DataType | Counted | str | None,
              stated: Mapping[str, Any], encoding: str = "", sheet: str = "") -> Proposal:
     """Propose how data are read; a file within bounds of time and memory."""
     if isinstance(data, pd.DataFrame):
+        check_frame(data)
         numbers = data.astype(dict.fromkeys(data.select_dtypes(bool).columns, "int8"))
         return _propose(numbers.to_csv(index=False).encode(), data=kind, stated=stated,
                         limits=_OF_FRAMES)
@@ -118,9 +123,4 @@ def people_of(data: Table, reading: Reading) -> People:
 
 
 def _bytes(data: str | Path) -> bytes:
-    if not isinstance(data, str | Path):
-        raise InputError("Data are a pandas.DataFrame or the path of a file; got a "
-                         f"{type(data).__name__}.", field="data",
-                         hint="Make a table of it with a column for each role, such as "
-                         "pandas.DataFrame({\"id\": …, \"time\": …, \"value\": …}).")
     return bytes_of(str(data), MAX_BYTES)

@@ -5,14 +5,16 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
 from engine.answers import CurveQuestion, card, curve_questions
 from engine.answers.released_curve import ReleasedCurve
 from engine.answers.reply import Answer
 from engine.core.entrance import json_of, text_of
+from engine.core.errors import InputError
 from engine.core.random_streams import NOISE_STREAM, generator
-from engine.core.types import Budget, Data, Estimate, PublicFacts
+from engine.core.typed import Repeats, Within, checked
+from engine.core.types import Budget, Data, Estimate, PublicFacts, Spend
 from engine.mechanisms import Mechanism
 from engine.privacy import accounting, risk
 from engine.privacy.risk import Odds
@@ -22,6 +24,8 @@ from engine.release.ledger import Ledger
 from engine.release.published import Published
 from engine.sources import Source
 from engine.topics.release.preview import ReleasePreview, preview_before, release_preview
+
+_MAX_BUDGETS, _MAX_RELEASES = 1000, 1_000_000
 
 
 @dataclass(frozen=True, eq=False)
@@ -40,9 +44,11 @@ class SimulatedReleases:
     facts: PublicFacts
 
 
+@checked
 def simulate_release(data: Data, mechanism: Mechanism,
-                     budgets: Budget | Sequence[Budget | tuple[Budget, ...]],
-                     draws: int = 1, seed: int = 1) -> SimulatedReleases:
+                     budgets: Annotated[Budget | Sequence[Budget | tuple[Budget, ...]],
+                                        Within(1, _MAX_BUDGETS)],
+                     draws: Repeats = 1, seed: int = 1) -> SimulatedReleases:
     """Simulated releases of data at several budgets: for looking, never for publishing.
 
     Draws share their noise across budgets, so that two of them together would give the data away.
@@ -56,9 +62,9 @@ def simulate_release(data: Data, mechanism: Mechanism,
     budgets : Budget, or sequence of Budget or of tuples
         One for each release: of every site, or a tuple with one for each site.
     draws : int
-        How often noise is drawn.
+        How often noise is drawn, from 1 to 100,000.
     seed : int
-        Of the noise.
+        Of the noise; at least 0.
 
     Returns
     -------
@@ -68,15 +74,22 @@ def simulate_release(data: Data, mechanism: Mechanism,
     Raises
     ------
     InputError
-        If the mechanism does not take the data, cannot keep a budget, or there is neither one nor
-        one for each site.
+        If the mechanism does not take the data, cannot keep a budget, there is neither one nor one
+        for each site, a site has nobody, or these are too many releases.
     """
     every = [budgets] if isinstance(budgets, Budget) else budgets
+    if not (data.n_repeats and data.n_curves and all(data.sizes.n_curves_per_server)):
+        raise InputError("Every site needs a person, and there must be a data set.", field="data",
+                         hint="Number sites from 0 without gaps.")
+    if len(every) * data.n_repeats * draws > _MAX_RELEASES:
+        raise InputError(f"At most {_MAX_RELEASES:,} releases are simulated at once.",
+                         field="draws", hint="Take fewer draws, data sets or budgets.")
     of_sites = [(each,) if isinstance(each, Budget) else each for each in every]
     estimate = mechanism.release_many(data, of_sites, draws, generator(seed, NOISE_STREAM, 0))
     return SimulatedReleases(estimate, data.facts)
 
 
+@checked
 def guarantee(releases: SimulatedReleases, budget: int = 0) -> tuple[Budget, ...]:
     """What the ledger of a release proves, for each site.
 
@@ -90,9 +103,19 @@ def guarantee(releases: SimulatedReleases, budget: int = 0) -> tuple[Budget, ...
     -------
     tuple of Budget
     """
-    return accounting.guarantees(releases.estimate.spends[budget])
+    return accounting.guarantees(_spends(releases, budget))
 
 
+def _spends(releases: SimulatedReleases, budget: int) -> Sequence[Spend]:
+    """The ledger of one of the budgets."""
+    every = releases.estimate.spends
+    if not 0 <= budget < len(every):
+        raise InputError(f"“budget” counts from 0 to {len(every) - 1}; got {budget}.",
+                         field="budget", hint="It is the place of one in “budgets”.")
+    return every[budget]
+
+
+@checked
 def odds(releases: SimulatedReleases | ReleaseCost | Published | Budget, budget: int = 0) -> Odds:
     """How often an attacker tells one person's curve from another.
 
@@ -131,9 +154,10 @@ def odds(releases: SimulatedReleases | ReleaseCost | Published | Budget, budget:
         releases = releases.cost
     if isinstance(releases, ReleaseCost):
         return risk.of_ledger(releases.certified_spends)
-    return risk.of_ledger(releases.estimate.spends[budget])
+    return risk.of_ledger(_spends(releases, budget))
 
 
+@checked
 def preview(source: Source[Data], mechanism: Mechanism, budget: Budget, seed: int = 1
             ) -> ReleasePreview:
     """A release of simulated data with the same sizes and stated facts: costs nothing.
@@ -161,6 +185,7 @@ def preview(source: Source[Data], mechanism: Mechanism, budget: Budget, seed: in
     return release_preview(source.facts, source.sizes, mechanism, budget, seed)
 
 
+@checked
 def quote(source: Source[Data], mechanism: Mechanism, budget: Budget) -> ReleaseCost:
     """What publishing would cost, from public facts alone; nothing is charged.
 
@@ -185,6 +210,7 @@ def quote(source: Source[Data], mechanism: Mechanism, budget: Budget) -> Release
     return published.release_cost(source, mechanism, budget)
 
 
+@checked
 def release(source: Source[Data], mechanism: Mechanism, budget: Budget, name: str, ledger: Ledger,
             total: Budget | None = None, same_people: bool | None = None,
             leave_out: bool = False) -> Published:
@@ -230,6 +256,7 @@ def release(source: Source[Data], mechanism: Mechanism, budget: Budget, name: st
         None if expected is None else expected.forecast(mechanism.main_task.key), leave_out)
 
 
+@checked
 def release_again(ledger: Ledger, release_id: str) -> Published:
     """An earlier release once more, from the ledger: no data and no charge.
 
@@ -251,6 +278,7 @@ def release_again(ledger: Ledger, release_id: str) -> Published:
     return published.again(ledger, release_id)
 
 
+@checked
 def save(release: Published, path: str | Path) -> list[Path]:
     """Write all files of a release: numbers, picture, report, card and request.
 
@@ -273,6 +301,7 @@ def save(release: Published, path: str | Path) -> list[Path]:
     return [Path(each) for each in folder.write(str(path), files.all_files(release))]
 
 
+@checked
 def read_card(card_file: str | Path | Mapping[str, Any]) -> ReleasedCurve:
     """The released curve of a guarantee card: all that is needed to ask it.
 
@@ -295,6 +324,7 @@ def read_card(card_file: str | Path | Mapping[str, Any]) -> ReleasedCurve:
     return card.read(json_of(text_of(str(card_file)), "card"))
 
 
+@checked
 def ask(curve: ReleasedCurve, question: str, **parameters: Any) -> Answer:
     """What a released curve answers, with its 95 % interval; costs no privacy.
 

@@ -6,7 +6,7 @@ import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any, Literal
 
 import pandas as pd
 
@@ -14,6 +14,7 @@ from engine import audit as attacks
 from engine import papers
 from engine.audit import Report
 from engine.core.entrance import text_of
+from engine.core.typed import Within, checked
 from engine.core.types import Data
 from engine.mechanisms import Mechanism
 from engine.papers import exhibits as paper_exhibits
@@ -26,8 +27,11 @@ from engine.simulation.scenario import Scenario
 from engine.sources import Source
 from engine.topics.planning.answer import PlanningAnswer, plan_of
 
+Unknown = Literal["epsilon", "people", "observations", "sites", "error"]
 
-def plan(source: Source[Any], mechanism: Mechanism, target: float, unknown: str = "epsilon",
+
+@checked
+def plan(source: Source[Any], mechanism: Mechanism, target: float, unknown: Unknown = "epsilon",
          epsilon: float = 1.0, delta: float | None = None, seed: int = 1) -> PlanningAnswer:
     """The budget, or the size of a study, that reaches an error.
 
@@ -57,9 +61,11 @@ def plan(source: Source[Any], mechanism: Mechanism, target: float, unknown: str 
     InputError
         If the target is not positive, or sizes cannot be simulated.
     """
-    return result_of(plan_of(source, mechanism, epsilon, delta, unknown, target, seed))
+    dial = "readings" if unknown == "observations" else unknown
+    return result_of(plan_of(source, mechanism, epsilon, delta, dial, target, seed))
 
 
+@checked
 def read_scenario(stated: str | Path | Mapping[str, Any]) -> Scenario:
     """A scenario as the pages save it and the command line runs it.
 
@@ -82,6 +88,7 @@ def read_scenario(stated: str | Path | Mapping[str, Any]) -> Scenario:
     return scenario.from_json(text_of(str(stated)))
 
 
+@checked
 def run_scenario(stated: Scenario, executor: str = "serial") -> list[Outcome]:
     """Every cell of a scenario, with its errors and guarantee.
 
@@ -114,8 +121,11 @@ def run_scenario(stated: Scenario, executor: str = "serial") -> list[Outcome]:
     return outcomes
 
 
+@checked
 def audit(mechanism: Mechanism, source: Source[Data] | None = None, seed: int = 1, *,
-          tries: int = 2000, runs: int = 20_000, seconds: float = 60.0) -> Report:
+          tries: Annotated[int, Within(1, 1_000_000)] = 2000,
+          runs: Annotated[int, Within(0, 10_000_000)] = 20_000,
+          seconds: Annotated[float, Within(0, 86_400)] = 60.0) -> Report:
     """Try to break what a mechanism of the engine claims; `attack` takes any other.
 
     Parameters
@@ -172,6 +182,7 @@ class ExhibitAgain:
     findings: tuple[Finding, ...]
 
 
+@checked
 def exhibits() -> pd.DataFrame:
     """Figures and tables of papers that can be made again.
 
@@ -185,6 +196,7 @@ def exhibits() -> pd.DataFrame:
     return pd.DataFrame(rows).set_index("name")
 
 
+@checked
 def exhibit(name: str, form: Form = "quick", executor: str = "serial") -> ExhibitAgain:
     """Make a figure or table of a paper again.
 

@@ -17,17 +17,17 @@ others (2023), Tight auditing of differentially private machine learning.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
 
 from engine.audit.black_box import CERTAIN, CERTAINTY, CONFIDENCE, SHOWN, bound_of_outputs
 from engine.core.errors import InputError
+from engine.core.typed import Within, checked
 from engine.core.types import Array
-
-_FEWEST, _MAX = 100, 10_000_000
 
 
 @dataclass(frozen=True)
@@ -65,8 +65,11 @@ class Attack:
                 f"releases of each data set show ε ≥ {bound:.3g} with {100 * level:g} % confidence")
 
 
-def attack(mechanism: Callable[[Any, np.random.Generator], Any], data: Any, neighbour: Any,
-           epsilon: float, delta: float = 0.0, *, runs: int = 10_000, seed: int = 1,
+@checked
+def attack(mechanism: Callable[..., Any], data: Any, neighbour: Any,
+           epsilon: Annotated[float, Within(0, math.inf)],
+           delta: Annotated[float, Within(0, 1 - 2**-53)] = 0.0, *,
+           runs: Annotated[int, Within(100, 10_000_000)] = 10_000, seed: int = 1,
            at_once: bool = False) -> Attack:
     """Try to refute that a mechanism is (ε, δ)-differentially private on two data sets.
 
@@ -105,7 +108,6 @@ def attack(mechanism: Callable[[Any, np.random.Generator], Any], data: Any, neig
     >>> found.is_broken, found.bound > 3
     (True, True)
     """
-    _check(epsilon, delta, runs)
     streams = np.random.default_rng(seed).spawn(2)
     first, second = (_released(mechanism, each, runs, rng, at_once)
                      for each, rng in zip((data, neighbour), streams, strict=True))
@@ -117,24 +119,14 @@ def attack(mechanism: Callable[[Any, np.random.Generator], Any], data: Any, neig
     return Attack(epsilon, delta, bound, certain, runs)
 
 
-def _check(epsilon: float, delta: float, runs: int) -> None:
-    if not epsilon >= 0:
-        raise InputError("ε must be a number of 0 or more.", field="epsilon")
-    if not 0 <= delta < 1:
-        raise InputError("δ must be at least 0 and below 1.", field="delta")
-    if not _FEWEST <= runs <= _MAX:
-        raise InputError(f"The number of releases must be from {_FEWEST} to {_MAX:,}.",
-                         field="runs")
-
-
 def _released(mechanism: Callable[..., Any], data: Any, runs: int, rng: np.random.Generator,
               at_once: bool) -> Array:
     """Outputs (runs, numbers)."""
+    released = (mechanism(data, rng, runs) if at_once else
+                [mechanism(data, rng) for _ in range(runs)])
     try:
-        outputs = np.asarray(mechanism(data, rng, runs) if at_once else
-                             [np.asarray(mechanism(data, rng), dtype=float) for _ in range(runs)],
-                             dtype=float)
-    except ValueError:
+        outputs = np.asarray(released, dtype=float)
+    except (TypeError, ValueError):
         raise InputError("Releases of one data set differ in shape, or are no numbers.",
                          field="mechanism",
                          hint="Release an array of numbers of one shape.") from None

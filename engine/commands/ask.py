@@ -18,7 +18,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields, is_dataclass
 from typing import Any
 
-from engine.core import plain
+from engine.core import typed
 from engine.core.entrance import json_of, text_of
 from engine.core.errors import InputError, brief
 from engine.core.registry import Parameter, Parameterised
@@ -153,7 +153,7 @@ _MISSING = object()
 def _arguments(kind: QuestionKind) -> dict[str, Any]:
     """The types of all arguments that can be given, and that of the person to be protected."""
     hints = typing.get_type_hints(kind.function)
-    return {name: hints[name] for name in plain.writable(kind.function)} | {"person": Person}
+    return {name: hints[name] for name in typed.writable(kind.function)} | {"person": Person}
 
 
 def _parser(kind: QuestionKind, texts: Mapping[str, Any], add_help: bool = True
@@ -236,8 +236,7 @@ def _scalar(hint: Any, text: str) -> Any:
 
 def _without_none(hint: Any) -> tuple[Any, ...]:
     """The types that a value may have, but for None."""
-    options = typing.get_args(hint) if plain.is_union(hint) else (hint,)
-    return tuple(option for option in options if option is not type(None))
+    return tuple(option for option in typed.options_of(hint) if option is not type(None))
 
 
 def _kind(hint: Any) -> Any:

@@ -11,6 +11,7 @@ from typing import Any
 from engine import audit
 from engine.audit import broken
 from engine.commands import arguments
+from engine.commands.exit_codes import Exit
 from engine.core.entrance import text_of
 from engine.core.errors import InputError, brief
 from engine.core.types import MAX_EPSILON, MIN_EPSILON, Budget
@@ -55,8 +56,8 @@ def _add_how(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--json", action="store_true", help="print one JSON object")
 
 
-def command(options: argparse.Namespace) -> int:
-    """0 only if every claim holds, or every broken variant is caught."""
+def command(options: argparse.Namespace) -> Exit:
+    """Attack, and end with 1 if a claim does not hold, or a broken variant is not caught."""
     reports = []
     for (name, fault, _), report in _audits(_audited(options), options):
         reports.append({"name": name, **({"what": fault} if fault else {}), **report.plain()})
@@ -66,7 +67,7 @@ def command(options: argparse.Namespace) -> int:
     as_it_should = all(each["verdict"] in expected for each in reports)
     if options.json:
         print(json.dumps({"audits": reports, "ok": as_it_should}, ensure_ascii=False))
-    return 0 if as_it_should else 1
+    return Exit.of([as_it_should])
 
 
 Audited = tuple[str, str, Callable[..., audit.Report]]  # name, what is wrong with it, its audit

@@ -20,6 +20,7 @@ from engine.answers import curve_questions
 from engine.answers.card import comparison, is_doubtful, read
 from engine.answers.reply import DRAWN_OTHERWISE
 from engine.answers.synthetic import as_csv, synthetic_people, what_they_keep
+from engine.commands.exit_codes import Exit
 from engine.core.entrance import bytes_of, json_of, text_of
 from engine.core.errors import InputError, brief
 from engine.core.registry import Parameter
@@ -123,15 +124,16 @@ def _add_check(commands: Any) -> None:
     parser = commands.add_parser(
         "check-files", help="check published files against each other and the ledger",
         description="Compares the files of a release with what the ledger makes again, byte for "
-        "byte, and with each other. Ends with 1 if something is wrong.")
+        "byte, and with each other. Ends with 1 if something is wrong, and with 3 if something is "
+        "not known, as without the ledger.")
     parser.add_argument("files", nargs="+", metavar="FILE",
                         help="the .zip of a release, or its files with guarantee.json among them")
     parser.add_argument("--ledger", metavar="PATH", help="the ledger (default: that of releases)")
     parser.set_defaults(command=check_files)
 
 
-def check_files(options: argparse.Namespace) -> int:
-    """Print what can be told; the exit code is 1 if something is wrong.
+def check_files(options: argparse.Namespace) -> Exit:
+    """Print what can be told.
 
     Raises
     ------
@@ -139,12 +141,12 @@ def check_files(options: argparse.Namespace) -> int:
         If a file cannot be read, or there is no guarantee card among them.
     """
     folders = unpacked({PurePath(path).name: bytes_of(path, MAX_BYTES) for path in options.files})
-    wrong = False
+    found: list[bool | None] = []
     for folder, files in folders.items():
         for finding in check(files, Ledger(options.ledger)):
-            wrong |= finding.holds is False
+            found.append(finding.holds)
             print(": ".join(filter(None, (folder, _HOLDS[finding.holds], finding.text))))
-    return int(wrong)
+    return Exit.of(found)
 
 
 # -- `compare-cards CARD CARD …`: do released groups differ ----------------------------------------

@@ -12,8 +12,9 @@ from pathlib import Path
 from typing import Any
 
 from engine.commands import arguments
+from engine.commands.exit_codes import Exit
 from engine.core.entrance import existing_file, text_of, write_whole
-from engine.core.errors import InputError
+from engine.core.errors import InputError, brief
 from engine.topics.coverage import counts, covariates, percentiles, sites, sparse, table, wavelets
 
 
@@ -70,7 +71,8 @@ def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     parser.set_defaults(command=_run)
 
 
-def _run(options: argparse.Namespace) -> int:
+def _run(options: argparse.Namespace) -> Exit:
+    """Measure, and end with 1 if a band or an interval does not hold."""
     if options.repeats is not None and not 1 <= options.repeats <= _MAX:
         raise InputError(f"“repeats” must lie between 1 and {_MAX}; got {options.repeats}.",
                          field="repeats")
@@ -79,23 +81,26 @@ def _run(options: argparse.Namespace) -> int:
     if options.only and options.write:
         raise InputError("A table is written whole, not with some of its rows.", field="only",
                          hint="Leave out either --only or --write.")
-    all_hold = True
+    hold = []
     for each, place in zip(chosen, places, strict=True):
         text, holds = _measured(each, options)
-        all_hold &= holds
+        hold += holds
         if place is not None:
             _write(place, text, each.mark)
-    return 0 if all_hold else 1
+    if not hold:
+        raise InputError(f"No row has {brief(options.only)} in its label.", field="only",
+                         hint="Leave --only out to see all labels.")
+    return Exit.of(hold)
 
 
-def _measured(chosen: Table, options: argparse.Namespace) -> tuple[str, bool]:
-    """The table, and whether every band holds; rows are printed as made."""
+def _measured(chosen: Table, options: argparse.Namespace) -> tuple[str, list[bool]]:
+    """Measure a table, and which of its rows hold; rows are printed as made."""
     repeats, rows = options.repeats or chosen.repeats, []
     for setting in chosen.settings():
         if options.only in setting.label:
             rows.append(chosen.measured(setting, repeats, options.seed))
             print(chosen.as_markdown(rows[-1:]).splitlines()[-1], flush=True)
-    return chosen.as_markdown(rows), all(row.holds for row in rows)
+    return chosen.as_markdown(rows), [row.holds for row in rows]
 
 
 def _marks(mark: str) -> tuple[str, str]:

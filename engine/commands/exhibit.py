@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from engine.commands import arguments
+from engine.commands.exit_codes import Exit
 from engine.core.entrance import folder_to_fill, write_whole
 from engine.core.errors import InputError
 from engine.core.identity import digest
@@ -41,10 +42,11 @@ def add(commands: Any) -> None:
     parser.set_defaults(command=command)
 
 
-def command(options: argparse.Namespace) -> int:
-    """0 if every claim holds, or fails for a known reason.
+def command(options: argparse.Namespace) -> Exit:
+    """Run exhibits, and end with 1 if a claim fails for no known reason.
 
-    Of all exhibits, one that is refused by the limits does not stop the others.
+    Of all exhibits, one that is refused by the limits does not stop the others; its claims are not
+    known.
 
     Raises
     ------
@@ -53,23 +55,22 @@ def command(options: argparse.Namespace) -> int:
     """
     if options.key is None:
         _list()
-        return 0
+        return Exit.DONE
     for folder, field in ((options.out, "out"), (options.resume, "resume")):
         if folder is not None:
             folder_to_fill(folder, field)  # before minutes of work
     if options.key != ALL:
-        return 0 if _run_and_print(*find(options.key), options) else 1
-    surprises = [key for key in names() if not _tried(key, options)]
-    return 1 if surprises else 0
+        return Exit.of([_run_and_print(*find(options.key), options)])
+    return Exit.of([_tried(key, options) for key in names()])
 
 
-def _tried(key: str, options: argparse.Namespace) -> bool:
-    """One of all exhibits; False if it was refused, or a claim fails that should hold."""
+def _tried(key: str, options: argparse.Namespace) -> bool | None:
+    """Run one of all exhibits; False if a claim fails that should hold, None if it was refused."""
     try:
         return _run_and_print(*find(key), options)
     except InputError as refusal:
         print(f"{key}: {refusal}", file=sys.stderr, flush=True)
-        return False
+        return None
 
 
 def _list() -> None:

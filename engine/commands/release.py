@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from engine.answers.card import comparison
+from engine.commands.exit_codes import Exit
 from engine.core.errors import InputError
 from engine.core.lists import counted
 from engine.core.tasks import DataType
@@ -42,7 +43,8 @@ def add(commands: Any) -> None:
     parser.add_argument("--again", metavar="ID", help="instead: write the files of an earlier "
                         "release again, from the ledger, at no charge")
     parser.add_argument("--name", help="what the release is called, instead of the file's own")
-    add_ledger(parser)
+    add_paths(parser)
+    add_people(parser)
     parser.add_argument("--about-file", action="store_true", help="instead: how a file of your own "
                         "was read and what to look at in it; as private as the data")
     parser.add_argument("--yes", action="store_true",
@@ -66,13 +68,12 @@ def _add_state_command(commands: Any) -> None:
     parser.add_argument("--name", help="what the release is called, instead of the file's own")
     parser.add_argument("--unseen", action="store_true", help="you state that nobody has looked at "
                         "the file yet: the card says so")
-    _add_paths(parser)
+    add_paths(parser)
     parser.set_defaults(command=state)
 
 
-def add_ledger(parser: argparse.ArgumentParser) -> None:
-    """The options that say where the ledger is, and what its holder says of the people."""
-    _add_paths(parser)
+def add_people(parser: argparse.ArgumentParser) -> None:
+    """Add what the holder says of the people and of the most that they may lose."""
     parser.add_argument("--people", choices=("same", "others"), help="if people have the curve of "
                         "somebody released before under other ids: the same people, who are "
                         "charged together (default), or others, which the ledger records")
@@ -83,7 +84,8 @@ def add_ledger(parser: argparse.ArgumentParser) -> None:
                         help="the same for δ (default: a tenth of 1/n)")
 
 
-def _add_paths(parser: argparse.ArgumentParser) -> None:
+def add_paths(parser: argparse.ArgumentParser) -> None:
+    """Add where the ledger and its witness are."""
     parser.add_argument("--ledger", metavar="PATH", help="the ledger (default: what the "
                         f"variable {ledger.VARIABLE} names, else one in your data folder)")
     parser.add_argument("--witness", metavar="PATH", help="the text file outside the ledger with a "
@@ -91,7 +93,7 @@ def _add_paths(parser: argparse.ArgumentParser) -> None:
                         f"{ledger.WITNESS_VARIABLE} names, else one beside the ledger)")
 
 
-def state(options: argparse.Namespace) -> int:
+def state(options: argparse.Namespace) -> Exit:
     """Freeze what is stated, and only then say where the file contradicts it."""
     ledger, text = Ledger(options.ledger, options.witness), scenario.text_of(options.file)
     _frozen(options, ledger, text, options.unseen)
@@ -111,8 +113,8 @@ def _frozen(options: argparse.Namespace, ledger: Ledger, text: str, unseen: bool
     return frozen
 
 
-def command(options: argparse.Namespace) -> int:
-    """2 without --yes: the cost is shown and nothing is charged."""
+def command(options: argparse.Namespace) -> Exit:
+    """Publish; without --yes show the cost, and charge nothing."""
     ledger = Ledger(options.ledger, options.witness)
     if options.again is not None:
         return _again(options, ledger)
@@ -132,7 +134,7 @@ def command(options: argparse.Namespace) -> int:
     return _of_groups(options, ledger, requests, declared)
 
 
-def _about_file(source: Source[Data]) -> int:
+def _about_file(source: Source[Data]) -> Exit:
     """What a page tells the holder beside their file, which counts private data: only if asked for.
 
     Raises
@@ -150,11 +152,11 @@ def _about_file(source: Source[Data]) -> int:
     for line in (*first, *table.notes, *source.doubts, *source.remarks()):
         print(f"* {capital(line.removesuffix('.'))}.")
     print("These lines are as private as the data. Nothing was published.", file=sys.stderr)
-    return 0
+    return Exit.DONE
 
 
 def _of_groups(options: argparse.Namespace, ledger: Ledger, requests: Sequence[Request],
-               declared: Declaration) -> int:
+               declared: Declaration) -> Exit:
     """Each group into a folder of its own, and the comparison; costs are known before any is drawn.
 
     The name in the request says that the groups belong together, so that another is refused.
@@ -179,7 +181,7 @@ def _of_groups(options: argparse.Namespace, ledger: Ledger, requests: Sequence[R
 
 def _single(options: argparse.Namespace, ledger: Ledger, request: Request, name: str, out: str,
             declared: Declaration,
-            cards: list[Mapping[str, Any]] | None = None) -> int:
+            cards: list[Mapping[str, Any]] | None = None) -> Exit:
     """One release; its guarantee card is added to `cards`."""
     cost = published.release_cost(request.source, request.mechanism, request.budget)
     same = None if options.people is None else options.people == "same"
@@ -196,12 +198,16 @@ def _single(options: argparse.Namespace, ledger: Ledger, request: Request, name:
     if earlier is not None:
         print(sentences.asked_before(earlier))
     else:
+        if name:
+            ledger.check_new(name, total)
         if not request.leave_out:
             standing.check_room(published.charge_of(cost), request.source.facts)
         preview = preview_before(request.source, request.mechanism, request.budget, cost)
     if preview is not None:
         for line in words.in_lines(preview, request.mechanism.main_task.key):
             print(plain_text(line))
+        if unused := words.not_used(request.mechanism, request.source.facts):
+            print(unused)
     if not options.yes:
         print("Nothing was published. Add --yes to publish and write to the ledger: it cannot be "
               "taken back." if earlier is None else
@@ -209,7 +215,7 @@ def _single(options: argparse.Namespace, ledger: Ledger, request: Request, name:
         if request.source.facts.is_upload:
             print("--about-file says first, for you alone, how the file was read and where it "
                   "contradicts what is stated of it.", file=sys.stderr)
-        return 2
+        return Exit.DONE
     if earlier is None or earlier.state == "charged":
         release_folder.empty(out)  # tried before anything is charged or drawn
     release = published.publish(
@@ -220,16 +226,16 @@ def _single(options: argparse.Namespace, ledger: Ledger, request: Request, name:
     if cards is not None:
         cards.append(release.card)
     print(plain_text(sentences.after(request.source.facts, release.standing)))
-    return 0
+    return Exit.DONE
 
 
-def _again(options: argparse.Namespace, ledger: Ledger) -> int:
+def _again(options: argparse.Namespace, ledger: Ledger) -> Exit:
     """The files of an earlier release once more."""
     if options.file is not None:
         raise InputError("Give a file or --again, not both.", field="file")
     _write(options.out, published.again(ledger, options.again))
     print("Made again from the ledger; nothing was charged.")
-    return 0
+    return Exit.DONE
 
 
 def _write(out: str, published: Published) -> None:
@@ -269,10 +275,7 @@ def _add_ledger_command(commands: Any) -> None:
 
     def part(name: str, function: Any, help_text: str) -> argparse.ArgumentParser:
         added: argparse.ArgumentParser = parts.add_parser(name, help=help_text)
-        added.add_argument("--ledger", metavar="PATH", help="the ledger (default: what the "
-                           f"variable {ledger.VARIABLE} names, else one in your data folder)")
-        added.add_argument("--witness", metavar="PATH", help="its witness (default: what the "
-                           f"variable {ledger.WITNESS_VARIABLE} names, else one beside the ledger)")
+        add_paths(added)
         added.set_defaults(command=function)
         return added
 
@@ -295,21 +298,21 @@ def _requests(name: str) -> tuple[Request, ...]:
     return release_request.from_json(scenario.text_of(name), folder)
 
 
-def _show(options: argparse.Namespace) -> int:
+def _show(options: argparse.Namespace) -> Exit:
     """All releases, or the standing of the people of a request."""
     book = Ledger(options.ledger, options.witness)
     if options.request is None:
         print("\n".join(words.shown(book.entries(), book.total())))
-        return 0
+        return Exit.DONE
     for request in _requests(options.request):
         if request.source.group_names or request.source.facts.group is not None:
             print(f"{request.name}:")
         standing = book.standing_of(request.source)
         print("\n".join(words.standing_lines(request.source.facts, standing)))
-    return 0
+    return Exit.DONE
 
 
-def _lower(options: argparse.Namespace) -> int:
+def _lower(options: argparse.Namespace) -> Exit:
     book = Ledger(options.ledger, options.witness)
     sources = [None] if options.request is None else [
         request.source for request in _requests(options.request)]
@@ -319,33 +322,33 @@ def _lower(options: argparse.Namespace) -> int:
             1.0 if known is None else known.delta)
         book.lower(Budget(options.epsilon, delta), source)
     print(f"The total is ε = {options.epsilon:g} from now on.")
-    return 0
+    return Exit.DONE
 
 
-def _join(options: argparse.Namespace) -> int:
+def _join(options: argparse.Namespace) -> Exit:
     n = Ledger(options.ledger, options.witness).join(Ledger(options.other))
     print(f"{counted(n, 'release')} joined. Retire the other ledger: what it is charged from now "
           "on is not known here.")
-    return 0
+    return Exit.DONE
 
 
-def _complete(options: argparse.Namespace) -> int:
+def _complete(options: argparse.Namespace) -> Exit:
     book = Ledger(options.ledger, options.witness)
     for request in _requests(options.request):
         entries = book.complete(request.source)
         print(f"{counted(len(entries), 'release')} of these {request.source.facts.people} alone: "
               + ", ".join(f"“{entry.name}”" for entry in entries) + ".")
-    return 0
+    return Exit.DONE
 
 
-def _verify(options: argparse.Namespace) -> int:
-    """The exit code: 1 if the check finds a problem."""
+def _verify(options: argparse.Namespace) -> Exit:
+    """Check, and end with 1 if a check fails, with 3 if none could be made."""
     state = repair.verify(Ledger(options.ledger, options.witness))
     print("\n".join(words.verified(state)))
-    return 0 if state.problem is None else 1
+    return Exit.of([state.holds])
 
 
-def _rebuild(options: argparse.Namespace) -> int:
+def _rebuild(options: argparse.Namespace) -> Exit:
     done = repair.rebuild(Ledger(options.ledger, options.witness))
     print("\n".join(words.rebuilt(done)))
-    return 0
+    return Exit.DONE

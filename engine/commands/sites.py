@@ -10,7 +10,8 @@ from typing import Any
 from typing import Protocol as TypeProtocol
 
 from engine.commands.arguments import whole
-from engine.commands.release import add_ledger, total_of
+from engine.commands.exit_codes import Exit
+from engine.commands.release import add_paths, add_people, total_of
 from engine.core import entrance
 from engine.core.errors import InputError
 from engine.language.grammar import plain_text
@@ -36,12 +37,13 @@ from engine.sites.study import MAX_SITES, SiteStudy
 from engine.uploads.limits import MAX_BYTES
 
 _WAIT = 3600.0  # seconds between two lines that say who is waited for
-_FOLDER = "a folder that all can read and write"
-_NOT_YET = 1
 
 
 class Transport(TypeProtocol):
     """How statements and messages travel; see `engine.sites.folder`."""
+
+    @property
+    def unfinished(self) -> Sequence[str]: ...
 
     def received(self) -> list[Message]: ...
 
@@ -77,14 +79,16 @@ def add(commands: Any) -> None:
 
     offer = commands.add_parser("offer", help="offer to take part in a study: a signed line with "
                                 "a fresh key for pads, which makes every plan of it new")
-    offer.add_argument("study", help="what is to be released, by whom (see docs), or -")
+    _add_study(offer)
     _add_own(offer)
     _add_folder(offer)
+    offer.add_argument("--take-back", action="store_true", help="instead: erase the secret of an "
+                       "offer that never became a plan; no plan with it is signed from then on")
     offer.set_defaults(command=_offer)
 
     plan = commands.add_parser("plan-sites", help="make the plan of a study from the offers of all "
                                "its sites: the same for whoever makes it")
-    plan.add_argument("study", help="what is to be released, by whom (see docs), or -")
+    _add_study(plan)
     plan.add_argument("offers", nargs="*", help="the offer of each site; without any, what the "
                       "study says and costs is shown")
     plan.add_argument("--out", metavar="FILE", default="plan.json",
@@ -93,7 +97,7 @@ def add(commands: Any) -> None:
 
     consent = commands.add_parser("sign-off", help="look at a plan and sign all of it; no row is "
                                   "read")
-    consent.add_argument("plan", help="from plan-sites")
+    _add_plan(consent)
     _add_own(consent)
     _add_partners(consent)
     _add_honest(consent)
@@ -106,17 +110,16 @@ def add(commands: Any) -> None:
                                "off, with one's own file")
     site.add_argument("file", help="a table of this site's people; it stays here")
     _add_run(site)
-    site.add_argument("--name", required=True, help="this site, as the study calls it")
-    site.add_argument("--key", metavar="FILE", required=True, help="from site-key")
+    _add_own(site)
     _add_honest(site)
-    add_ledger(site)
+    add_people(site)
     site.add_argument("--out", metavar="DIR", help="folder for the files of the release, once all "
                       "messages are there (default: none are written)")
     site.set_defaults(command=_site)
 
     back = commands.add_parser("withdraw", help="end this site's part in a plan for good: its "
                                "secret is erased, and nothing more is drawn or charged")
-    back.add_argument("plan", help="from plan-sites")
+    _add_plan(back)
     _add_own(back)
     _add_partners(back)
     _add_folder(back)
@@ -131,12 +134,18 @@ def add(commands: Any) -> None:
     middle.set_defaults(command=_centre)
 
 
+def _add_study(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("study", help="what is to be released, by whom (see docs), or -")
+
+
+def _add_plan(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("plan", help="from plan-sites")
+
+
 def _add_own(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--name", required=True, help="this site, as the study calls it")
     parser.add_argument("--key", metavar="FILE", required=True, help="from site-key")
-    parser.add_argument("--ledger", metavar="PATH", help="the ledger of this site, beside which it "
-                        "keeps its offers (default: as for “release”)")
-    parser.add_argument("--witness", metavar="PATH", help="its witness (default: as for “release”)")
+    add_paths(parser)
 
 
 def _add_partners(parser: argparse.ArgumentParser) -> None:
@@ -150,15 +159,15 @@ def _add_honest(parser: argparse.ArgumentParser) -> None:
                         "sites could be read (default: 1)")
 
 
-def _add_folder(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--through", metavar="FOLDER", required=True, help=_FOLDER)
+def _add_folder(parser: argparse.ArgumentParser, others: str = "") -> None:
+    parser.add_argument("--through", metavar="FOLDER", required=True,
+                        help=f"a folder that all can read and write{others}")
 
 
 def _add_run(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--plan", metavar="FILE", default="plan.json",
                         help="what all signed off (default: plan.json)")
-    parser.add_argument("--through", metavar="FOLDER", required=True,
-                        help=f"{_FOLDER}, or - for standard input and output")
+    _add_folder(parser, ", or - for standard input and output")
     _add_partners(parser)
     parser.add_argument("--once", action="store_true", help="do what can be done now, and end "
                         "instead of waiting for others")
@@ -167,51 +176,55 @@ def _add_run(parser: argparse.ArgumentParser) -> None:
 # -- keys ------------------------------------------------------------------------------------------
 
 
-def _site_key(options: argparse.Namespace) -> int:
+def _site_key(options: argparse.Namespace) -> Exit:
     key = signing.new_key(Scheme.HMAC if options.shared else Scheme.ED25519)
     path = entrance.file_to_keep(options.out or f"{options.name}.key", "out")
     signing.write_key(path, key)
     if options.shared:
         print(f"wrote {path}: give it to all sites and the centre, by a way that nobody else reads")
-        return 0
+        return Exit.DONE
     print(f"wrote {path}: it never leaves this site")
     print(f"for partners: python -m engine partners add {options.name} {key.public}")
     print(f"in words, to read to them on the telephone: {spoken.of_key(key.public)}")
-    return 0
+    return Exit.DONE
 
 
-def _partners_add(options: argparse.Namespace) -> int:
+def _partners_add(options: argparse.Namespace) -> Exit:
     path = entrance.file_to_keep(options.partners, "partners")
     partners.add(path, options.name, options.key_of_partner)
     print(f"{options.name}: {spoken.of_key(options.key_of_partner)}")
     print(f"{words.TO_COMPARE}. If they differ, take {options.name} out of {path}.")
-    return 0
+    return Exit.DONE
 
 
-def _partners_list(options: argparse.Namespace) -> int:
+def _partners_list(options: argparse.Namespace) -> Exit:
     for name, key in partners.read(entrance.text_of(options.partners, "partners")).keys.items():
         print(f"{name}: {spoken.of_key(key)}")
-    return 0
+    return Exit.DONE
 
 
 # -- before a run ----------------------------------------------------------------------------------
 
 
-def _offer(options: argparse.Namespace) -> int:
+def _offer(options: argparse.Namespace) -> Exit:
     study = SiteStudy.read(entrance.text_of(options.study, "study"))
     store = SecretStore.beside(Ledger(options.ledger, options.witness))
     folder = _folder(options.through)
+    if options.take_back:
+        folder.take_away(agreement.taken_back(study, options.name, store))
+        print(f"The offer of {options.name} is taken back, and its secret is erased.")
+        return Exit.DONE
     _say(words.summary(study))
     print(f"wrote {folder.say(agreement.offered(study, options.name, _key_of(options), store))}")
-    return 0
+    return Exit.DONE
 
 
-def _plan(options: argparse.Namespace) -> int:
+def _plan(options: argparse.Namespace) -> Exit:
     study = SiteStudy.read(entrance.text_of(options.study, "study"))
     if not options.offers:
         _say(words.summary(study))
         print("Each site now makes its offer with “python -m engine offer”.", file=sys.stderr)
-        return 2
+        return Exit.DONE
     plan = SitePlan.of(study, [
         Offer.read(entrance.bytes_of(name, MAX_STATEMENT, "offers"), entrance.called(name))
         for name in options.offers])
@@ -222,23 +235,23 @@ def _plan(options: argparse.Namespace) -> int:
     entrance.write_whole(path, plan.to_bytes())
     _say(words.of_plan(plan))
     print(f"wrote {path}: give it to all sites and to the centre.")
-    return 0
+    return Exit.DONE
 
 
-def _sign_off(options: argparse.Namespace) -> int:
-    """2 without words: what it would cost is shown, and nothing is signed."""
+def _sign_off(options: argparse.Namespace) -> Exit:
+    """Sign; without words show what it would cost, and sign nothing."""
     party = _party(options, Ledger(options.ledger, options.witness))
     if options.words is None:
         _say(words.sign_off(party.plan, party.index))
         print("Nothing was signed. To take part, add --words and the first words of the plan.",
               file=sys.stderr)
-        return 2
+        return Exit.DONE
     folder = _folder(options.through)
     print(f"wrote {folder.say(party.sign_off(options.words))}")
-    return 0
+    return Exit.DONE
 
 
-def _withdraw(options: argparse.Namespace) -> int:
+def _withdraw(options: argparse.Namespace) -> Exit:
     ledger = Ledger(options.ledger, options.witness)
     party, folder = _party(options, ledger), _folder(options.through)
     withdrawal = withdrawn(party, ledger)
@@ -247,13 +260,13 @@ def _withdraw(options: argparse.Namespace) -> int:
     agreement.check_withdrawals(party.plan, others, party.ring)
     _say([*words.withdrawn(protocol, withdrawal),
           *filter(None, [words.unreadable(unreadable_rounds(protocol, others))])])
-    return 0
+    return Exit.DONE
 
 
 # -- a run -----------------------------------------------------------------------------------------
 
 
-def _site(options: argparse.Namespace) -> int:
+def _site(options: argparse.Namespace) -> Exit:
     ledger = Ledger(options.ledger, options.witness)
     party = _party(options, ledger)
     own = party.signed_off()
@@ -268,7 +281,7 @@ def _site(options: argparse.Namespace) -> int:
                      f"{ledger.path}"), file=_words_to(options), flush=True)
     sign_offs = _awaited(options, party.plan, transport)
     if sign_offs is None:
-        return _NOT_YET
+        return Exit.UNKNOWN
     agreed = SignedPlan(party, sign_offs)
     site = Site(agreed, source, ledger, _people(options, ledger, source, party.member.people))
 
@@ -282,20 +295,20 @@ def _site(options: argparse.Namespace) -> int:
     release = _followed(options, SiteRun(party.plan, sign_offs, ()), party.ring, transport, advance,
                         party.index)
     if release is None:
-        return _NOT_YET
+        return Exit.UNKNOWN
     print(f"The release is in the ledger, with id {release.release_id}.", file=_words_to(options))
     if options.out is not None:
         _write(options, SiteRun(party.plan, sign_offs, tuple(transport.received())), release)
-    return 0
+    return Exit.DONE
 
 
-def _centre(options: argparse.Namespace) -> int:
+def _centre(options: argparse.Namespace) -> Exit:
     plan, transport = _read_plan(options), _transport(options.through)
     ring = _ring(options, plan)
     agreement.check_offers(plan, ring)
     sign_offs = _awaited(options, plan, transport)
     if sign_offs is None:
-        return _NOT_YET
+        return Exit.UNKNOWN
 
     def advance(run: SiteRun) -> Published | None:
         transcript = run.checked(ring)
@@ -303,9 +316,9 @@ def _centre(options: argparse.Namespace) -> int:
         return centre.released(run, transcript) if is_whole else None
     release = _followed(options, SiteRun(plan, sign_offs, ()), ring, transport, advance)
     if release is None:
-        return _NOT_YET
+        return Exit.UNKNOWN
     _write(options, SiteRun(plan, sign_offs, tuple(transport.received())), release)
-    return 0
+    return Exit.DONE
 
 
 def _awaited(options: argparse.Namespace, plan: SitePlan, transport: Transport
@@ -318,9 +331,8 @@ def _awaited(options: argparse.Namespace, plan: SitePlan, transport: Transport
         left = agreement.missing(plan, sign_offs)
         if not left:
             return tuple(sign_offs)
-        if left != previous:
-            print(words.waiting_for(left), file=_words_to(options), flush=True)
-            previous = left
+        previous = _said(options, [words.waiting_for(left), words.unfinished(transport.unfinished)],
+                         previous)
         is_stream = options.through == "-"
         if options.once and (is_stream or not transport.wait(0)):
             return None
@@ -334,19 +346,25 @@ def _followed(options: argparse.Namespace, run: SiteRun, ring: Keyring, transpor
 
     What a party sends itself comes as well, so nothing that came meanwhile is overlooked.
     """
-    previous = ""
+    previous: list[str] = []
     while True:
         now = SiteRun(run.plan, run.sign_offs, tuple(transport.received()))
         release: Published | None = advance(now)
-        current = words.turn_of(now.protocol, now.checked(ring), index)
-        if current != previous:
-            print(current, file=_words_to(options), flush=True)
-            previous = current
+        previous = _said(options, [words.turn_of(now.protocol, now.checked(ring), index),
+                                   words.unfinished(transport.unfinished)], previous)
         is_stream = options.through == "-"
         if release is not None or (options.once and (is_stream or not transport.wait(0))):
             return release
         if not options.once and not transport.wait(_WAIT) and is_stream:
             return None
+
+
+def _said(options: argparse.Namespace, current: list[str], previous: list[str]) -> list[str]:
+    """Say what was not said at the look before."""
+    for line in current:
+        if line and line not in previous:
+            print(line, file=_words_to(options), flush=True)
+    return current
 
 
 # -- what options name -----------------------------------------------------------------------------

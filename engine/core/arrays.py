@@ -2,12 +2,21 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from numpy.typing import NDArray
 
 Array = NDArray[np.float64]
 Indices = NDArray[np.intp]
 Flags = NDArray[np.bool_]
+
+
+def unboxed(value: Any) -> Any:
+    """Give a numpy scalar as a number of Python, and an array or a column of a table as lists."""
+    column = value.to_numpy() if hasattr(value, "to_numpy") else value
+    return column.tolist() if (isinstance(column, np.generic | np.ndarray)
+                               and column.dtype.kind not in "mMV") else value
 
 
 def all_finite(values: Array) -> bool:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Any, Protocol, runtime_checkable
+from typing import Any, NamedTuple, Protocol, runtime_checkable
 
 import numpy as np
 
@@ -16,9 +16,10 @@ LEVEL = 0.95
 NORMAL = 1.959963984540054  # standard deviations within which a normal law is LEVEL of the time
 ROUNDED_NORMAL = 1.96  # the same to two decimals, as many methods and their stored results have it
 UNCOVERED_END = 0.03  # of the range at each end, where bands that know no end tails may miss
-WIDER = 1.1  # of simultaneous bands: clipped curves are less normal than what is simulated
+WIDER = 1.05  # of simultaneous bands: clipped curves are less normal than what is simulated
+WIDER_BEFORE, WIDEST = 1.1, 2.0  # the same up to version 0.6, and the most that may be chosen
 _SAMPLE, _SEED = 1000, 20_241_206
-_POINTS = slice(None, None, 2)  # of the drawing grid: two or more for each wave that is kept
+EVERY_OTHER = slice(None, None, 2)  # of the drawing grid: two or more for each wave that is kept
 _BLOCK = 6  # bands simulated at once: their deviations stay in cache
 
 
@@ -62,29 +63,6 @@ class SecondMoments:
                              self.privacy[where], self.readings)
 
 
-class Unseen(Protocol):
-    """Details of curves that the design of a release leaves open, as in
-    `engine.numerics.unseen_details`.
-    """
-
-    @property
-    def times(self) -> tuple[float, ...]:
-        """The common times, on [0, 1]."""
-        ...
-
-    def are_open(self, size: int) -> bool:
-        """Whether they are, where this many functions are kept."""
-        ...
-
-    def functions(self, size: int) -> Callable[[Array], Array]:
-        """The kept functions and those of the details, at times (n,): (n, all)."""
-        ...
-
-    def covariance(self, released: Array) -> Array:
-        """Of the coefficients of all these functions: (…, r, r) to (…, all, all)."""
-        ...
-
-
 @dataclass(frozen=True)
 class Band:
     """Limits around released curves, as a centre and a covariance of its coefficients.
@@ -102,8 +80,8 @@ class Band:
         band is wider by it on both sides. None: there is no such bound.
     people : SecondMoments, optional
         How people's curves deviate, where that was released along with the centre.
-    unseen : Unseen, optional
-        Details that few common times leave open; the band is wider by them between the times.
+    wider : float
+        By how much simultaneous bands are wider than normal deviations make them.
     """
 
     centre: Array
@@ -111,7 +89,7 @@ class Band:
     kind: str = "simultaneous"
     bias: Array | None = None
     people: SecondMoments | None = None
-    unseen: Unseen | None = None
+    wider: float = WIDER
 
     def of(self, *where: Any) -> Band:
         """The band of some of the budgets, repeats or draws.
@@ -123,38 +101,28 @@ class Band:
         """
         return Band(self.centre[where], self.covariance[where], self.kind,
                     None if self.bias is None else self.bias[where],
-                    None if self.people is None else self.people.of(*where), self.unseen)
+                    None if self.people is None else self.people.of(*where), self.wider)
+
+
+class Readings(NamedTuple):
+    """The ways in which the same coefficients can be read as curves."""
+
+    rows: tuple[Array, ...]  # (places, r) each: the curve at these places; the first is drawn
+    at: tuple[Array, ...]  # (points, r) each: where the factor of a simultaneous band is found
+    outwards: float = 0.0  # of the distance between the ways, by which limits go on outwards
 
 
 @runtime_checkable
-class BasisWithTails(Protocol):
-    """A basis whose coefficients tell what the curve is at its ends, beyond the kept functions."""
-
-    @property
-    def size(self) -> int:
-        """How many functions it has."""
-        ...
+class BasisWithReadings(Protocol):
+    """A basis whose coefficients can be read in several ways."""
 
     @property
     def is_periodic(self) -> bool:
-        """Whether its curves end where they began, so that they have no ends."""
+        """True where its curves end where they began, so that they have no ends."""
         ...
 
-    def end_tails(self, size: int, times: Array) -> Array | None:
-        """Rows of the part of a curve that its first functions leave out at the ends.
-
-        Parameters
-        ----------
-        size : int
-            How many functions are kept.
-        times : (n,)
-            On [0, 1].
-
-        Returns
-        -------
-        (n, r) or None
-            Times coefficients (r,), of which the first count. None where nothing is told.
-        """
+    def readings(self, size: int, places: Array) -> Readings:
+        """All ways to read the first `size` coefficients, at places (n,) on [0, 1]."""
         ...
 
 
@@ -193,14 +161,14 @@ def limits(estimate: Curves, band: Band) -> tuple[Array, Array]:
 
     "pointwise": the middle ± 1.96 standard errors, for every time on its own. "simultaneous": the
     95 % quantile of the largest |deviation|/standard error over the whole curve, simulated from
-    the covariance, times 1.1; the factor makes up for deviations that are not quite normal. Where
-    the band bounds the bias, both limits move outwards by that bound.
+    the covariance, times `Band.wider`; that makes up for deviations that are not quite normal.
+    Where the band bounds the bias, both limits move outwards by that bound.
 
     Cosines are flat at both ends and most curves are not. The same coefficients are therefore read
     in two ways, as they stand and with the end tails that they imply (`numerics.end_slopes`), and
     the limits are the outer ones of both. So the band holds the true curve up to its ends, unless
-    that has details finer than the kept functions can draw. Where few common times tell nothing of
-    the ends, such details are counted instead, as far as the times leave them open.
+    that has details finer than the kept functions can draw. Between few common times there are
+    more ways to draw the curve (`numerics.between_times`), and the limits hold all of them.
 
     Parameters
     ----------
@@ -215,44 +183,58 @@ def limits(estimate: Curves, band: Band) -> tuple[Array, Array]:
         In response units; NaN where unknown.
     """
     grid, basis = drawing_grid(), estimate.basis
-    rows = basis(grid)
-    middle = estimate.on_grid(band.centre, grid)
-    half_width = _half_width(band.covariance, rows, band.kind)
-    lower, upper = middle - half_width, middle + half_width
-    if isinstance(basis, BasisWithTails):
-        sizes = estimate.basis_sizes or (basis.size,) * len(middle)
-        for k, size in enumerate(sizes[:len(middle)]):
-            if band.unseen is not None and band.unseen.are_open(size):
-                joint = band.unseen.covariance(band.covariance[k, ..., :size, :size])
-                half_width = _half_width(joint, band.unseen.functions(size)(grid), band.kind)
-                lower[k], upper[k] = middle[k] - half_width, middle[k] + half_width
-                continue
-            tails = basis.end_tails(size, grid)
-            if tails is not None:
-                sloped = middle[k] + band.centre[k] @ tails.T
-                half_width = _half_width(band.covariance[k], rows + tails, band.kind)
-                lower[k] = np.minimum(lower[k], sloped - half_width)
-                upper[k] = np.maximum(upper[k], sloped + half_width)
+    offset = estimate.on_grid(np.zeros(band.centre.shape[-1]), grid)
+    sizes = estimate.basis_sizes or (band.centre.shape[-1],) * len(band.centre)
+    ends = [_limits_read(readings_of(basis, size, grid), band.of(k))
+            for k, size in zip(range(len(band.centre)), sizes, strict=False)]
+    lower, upper = (np.array(each) + offset for each in zip(*ends, strict=True))
     if band.bias is not None:
         lower, upper = lower - band.bias[..., None], upper + band.bias[..., None]
     return lower, upper
 
 
-def reach_the_ends(estimate: Curves) -> bool:
-    """Whether limits hold up to both ends of the time range, steep or not; a period has no ends.
+def _limits_read(readings: Readings, band: Band) -> tuple[Array, Array]:
+    """Limits of the bands of one budget, of which the readings have the first coefficients."""
+    kept = slice(readings.rows[0].shape[1])
+    centre, covariance = band.centre[..., kept], band.covariance[..., kept, kept]
+    half_widths = [standard_errors(covariance, rows) * (
+        NORMAL if band.kind == "pointwise"
+        else simultaneous_factor(covariance, at, band.wider)[..., None])
+        for rows, at in zip(readings.rows, readings.at, strict=True)]
+    return outermost(np.array([centre @ rows.T for rows in readings.rows]),
+                     np.array(half_widths), readings.outwards)
 
-    Parameters
-    ----------
-    estimate : Curves
-        What the limits are about; of several budgets the first counts.
+
+def readings_of(basis: Callable[[Array], Array], size: int, places: Array) -> Readings:
+    """All ways to read the first coefficients in a basis; one where it says no more."""
+    if isinstance(basis, BasisWithReadings):
+        return basis.readings(size, places)
+    rows = basis(places)
+    return Readings((rows,), (rows[EVERY_OTHER],))
+
+
+def outermost(middles: Array, half_widths: Array, outwards: float = 0.0) -> tuple[Array, Array]:
+    """The outer limits of several readings (readings, …), moved out by a share of their distance.
+
+    Examples
+    --------
+    >>> [float(end) for end in outermost(np.array([1.0, 3.0]), np.array([0.5, 0.5]), 0.25)]
+    [0.0, 4.0]
+    """
+    move = outwards * np.ptp(middles, axis=0)
+    return ((middles - half_widths).min(axis=0) - move, (middles + half_widths).max(axis=0) + move)
+
+
+def reach_the_ends(estimate: Curves) -> bool:
+    """True where limits hold up to both ends of the time range, steep or not.
+
+    A period has no ends. Of several budgets the first counts.
     """
     basis = estimate.basis
-    if not isinstance(basis, BasisWithTails):
+    if not isinstance(basis, BasisWithReadings):
         return False
-    if basis.is_periodic:
-        return True
-    size = estimate.basis_sizes[0] if estimate.basis_sizes else basis.size
-    return basis.end_tails(size, drawing_grid()[:1]) is not None
+    size = estimate.basis_sizes[0] if estimate.basis_sizes else len(basis(drawing_grid()).T)
+    return basis.is_periodic or len(basis.readings(size, drawing_grid()[:1]).rows) > 1
 
 
 def holds_a_constant(low: Array, high: Array) -> bool:
@@ -294,14 +276,6 @@ def width_at(low: Array, high: Array, times: Sequence[float]) -> float:
     return float(np.interp(times, drawing_grid(), width).mean())
 
 
-def _half_width(covariance: Array, rows: Array, kind: str) -> Array:
-    """How far limits are from the curve w(t)'a at each time, of rows w(t): (…, points)."""
-    errors = standard_errors(covariance, rows)
-    if kind == "pointwise":
-        return np.asarray(errors * NORMAL)
-    return errors * simultaneous_factor(covariance, rows[_POINTS])[..., None]
-
-
 def standard_errors(covariance: Array, waves: Array) -> Array:
     """Standard errors √(φ(t)'Cφ(t)) of curves.
 
@@ -326,24 +300,15 @@ def standard_errors(covariance: Array, waves: Array) -> Array:
     return np.asarray(np.sqrt(np.maximum(squared, 0.0)))
 
 
-def simultaneous_factor(covariance: Array, waves: Array) -> Array:
-    """How many standard errors hold the whole curve in 95 of 100 cases, widened by a tenth.
+def simultaneous_factor(covariance: Array, waves: Array, wider: float = WIDER) -> Array:
+    """How many standard errors hold the whole curve in 95 of 100 cases, a little widened.
 
-    Parameters
-    ----------
-    covariance : (…, r, r)
-        Of the coefficients.
-    waves : (points, r)
-        The basis functions at enough times to follow the curve.
-
-    Returns
-    -------
-    (…,)
-        The same for equal covariances, because the sample is fixed; NaN where one is unknown.
+    Equal for equal covariances (…, r, r), because the sample is fixed; NaN where one is unknown.
+    `waves` (points, r) are the basis functions at enough places to follow the curve.
     """
     flat = covariance.reshape(-1, *covariance.shape[-2:])
     factors = [_factor(flat[k:k + _BLOCK], waves) for k in range(0, len(flat), _BLOCK)]
-    return WIDER * np.concatenate(factors).reshape(covariance.shape[:-2])
+    return wider * np.concatenate(factors).reshape(covariance.shape[:-2])
 
 
 def _factor(covariance: Array, waves: Array) -> Array:

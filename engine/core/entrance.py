@@ -28,6 +28,8 @@ _KERNEL = ("/proc", "/sys")  # their files look regular and are none
 _STEP = 1 << 20
 _KINDS = ((stat.S_ISDIR, "a folder"), (stat.S_ISFIFO, "a pipe"), (stat.S_ISSOCK, "a socket"),
           (stat.S_ISCHR, "a device"), (stat.S_ISBLK, "a device"))
+# What SQLite or a library takes for more than a path; one letter before a colon is a drive.
+_ADDRESS = re.compile(r":|[A-Za-z][A-Za-z0-9+.-]+:")
 # A string, also one without end, so that every quotation mark is looked at once; or a bracket.
 _TOKEN = re.compile(r'"(?:[^"\\]++|\\.)*+(?:"|\\?\Z)|([\[{])|([\]}])', re.DOTALL)
 
@@ -103,6 +105,66 @@ def file_to_keep(name: str | os.PathLike[str], field: str = "file") -> Path:
         raise InputError(f"{called(name)} is a link that leads nowhere.", field=field,
                          hint="Name a file.")
     return path
+
+
+def lasting_file(name: str | os.PathLike[str], field: str, variable: str = "") -> Path:
+    """The absolute path of a file that is kept for good, such as a ledger, or of none yet.
+
+    Parameters
+    ----------
+    name : str or path
+        “~” is a home. A relative name is one in the working folder, except from a variable.
+    field : str
+        What an error names as its place.
+    variable : str
+        The environment variable that has the name: a relative one would be another file in every
+        folder, and what was kept in the first forgotten.
+
+    Raises
+    ------
+    InputError
+        If it is relative in a variable, names a home that nobody has, is an address or a word of a
+        database, or something else than a regular file is there.
+    """
+    text, subject = os.fspath(name), variable or f"The name of the {field}"
+    hint = "Name a file by its absolute path, such as /data/ledger.sqlite3."
+    if not text:
+        raise InputError(f"{subject} is empty.", field=field,
+                         hint="Name a file, or leave the option or variable out.")
+    if _ADDRESS.match(text):
+        raise InputError(f"{subject} is an address or a word of a database, not a path.",
+                         field=field, hint=hint)
+    try:
+        path = Path(text).expanduser()
+        if (variable or text.startswith("~")) and not path.is_absolute():
+            raise InputError(f"{subject} does not hold an absolute path.", field=field, hint=hint)
+        path = Path(os.path.abspath(path))
+    except RuntimeError:
+        raise InputError(f"{subject} begins with the home of somebody who is not known here.",
+                         field=field, hint=hint) from None
+    except FileNotFoundError:
+        raise InputError(f"{subject} is relative, and the working folder is gone.", field=field,
+                         hint=hint) from None
+    return file_to_keep(path, field)
+
+
+def users_file(variable: str, default: str, name: str, field: str) -> Path:
+    """The absolute path of a file of this program in a folder of the user; see `lasting_file`.
+
+    Parameters
+    ----------
+    variable : str
+        The environment variable that names the folder, such as XDG_DATA_HOME.
+    default : str
+        The folder where the variable is empty.
+    name : str
+        Of the file, in the part of the folder that is this program's.
+    field : str
+        What an error names as its place.
+    """
+    folder = os.environ.get(variable)
+    return lasting_file(f"{folder or default}/privacy-curves/{name}", field,
+                        variable if folder else "")
 
 
 def folder_to_fill(name: str | os.PathLike[str], field: str = "out") -> Path:

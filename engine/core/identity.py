@@ -148,6 +148,8 @@ class Traces:
     records: tuple[bytes, ...] = ()  # all of each record, for people without an id
     kind: str = "shapes"  # of content
     ids_from: str = ""  # the list of ids, such as "hospital MRN"; empty for that of the ledger
+    # Other spellings of ids, by which version 0.5.0 may have known people: each with a place.
+    spellings: tuple[tuple[int, bytes], ...] = ()
 
 
 def people_in_order(time: Array, *labels: Integers | None) -> bytes:

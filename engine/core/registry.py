@@ -16,6 +16,7 @@ from dataclasses import Field, dataclass, field, fields
 from functools import cache
 from typing import Any, TypeVar
 
+from engine.core.arrays import unboxed
 from engine.core.discovery import modules_in
 from engine.core.enumerations import Enumeration
 from engine.core.errors import InputError, brief
@@ -105,6 +106,7 @@ class Parameter:
         >>> size.check(4.0)
         4
         """
+        value = unboxed(value)
         if value is None:
             if self.optional:
                 return None

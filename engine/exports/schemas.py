@@ -12,6 +12,7 @@ from typing import Any
 
 from engine.core.errors import InputError, brief
 from engine.core.registry import UNSET, Parameter, Registry
+from engine.core.typed import checked
 from engine.mechanisms import mechanisms
 from engine.sources import sources
 from engine.topics.planning.answer import DIALS
@@ -27,6 +28,7 @@ _PROTECTED = "person", "row", "observation"
 _VERDICTS = "not feasible", "doubtful", "coarse", "usable", "good", "nearly free"
 
 
+@checked
 def schema(name: str) -> Schema:
     """The JSON Schema of a document.
 
@@ -187,10 +189,11 @@ def _answers() -> Schema:
         "reading_sd": _MAYBE}, ...)
     groups = _object({"set": _TEXT, "name": _TEXT, "membership": {"const": "public"},
                       "disjoint_from": {"type": "array", "items": _TEXT}}, ...)
-    unseen = _object({"times": numbers, "scale": _NUMBER}, ...)
+    unseen = _object({"times": numbers, "scale": _NUMBER}, ...)  # up to version 0.6
     # later editions added these, which cards of earlier ones lack
     return _object({**parts, "spread": _or_null(spread), "unseen": _or_null(unseen),
-                    "groups": _or_null(groups)}, [*parts])
+                    "few_times": numbers, "band_factor": _NUMBER, "groups": _or_null(groups)},
+                   [*parts])
 
 
 # -- a deployment record --------------------------------------------------------------------------

@@ -8,7 +8,7 @@ from typing import Any
 
 from engine.core.names import uncapital
 from engine.core.types import EventFacts
-from engine.language.numbers import in_unit, number, stated
+from engine.language.numbers import in_unit, number, percent, stated
 from engine.numerics.counts.cells import Cells, Counted
 from engine.numerics.counts.comparisons import HazardRatio, LogRank
 from engine.numerics.counts.curves import CountedCurve
@@ -111,6 +111,27 @@ def censoring(curves: Sequence[CountedCurve], facts: EventFacts) -> str:
     if any(float(curve.limits.widening) > _NOTICED for curve in curves):
         return f"The band is wider because {why}. {remedy}"
     return ""
+
+
+def independence(curves: Sequence[CountedCurve], facts: EventFacts) -> str:
+    """What curves assume of people who are censored, and what it would change if it were not so.
+
+    No release shows it, so it is said of every one; of survival curves with the size, where that
+    is largest.
+    """
+    assumed = "Curve and band assume that censoring is independent of events, which no count shows."
+    moved = [(float(curve.dependent[1][..., last] - curve.dependent[0][..., last]), curve, last)
+             for curve in curves if curve.dependent is not None
+             and (last := int(curve.drawn.sum()) - 1) >= 0]
+    if not moved:
+        return assumed
+    _, curve, last = max(moved, key=lambda each: each[0])
+    assert curve.dependent is not None
+    twice, half = (percent(float(values[..., last])) for values in curve.dependent)
+    return (f"{assumed} If {facts.people} who were censored had twice the hazard of the others, "
+            f"{percent(float(curve.values[..., last]))} at "
+            f"{at_edge(float(curve.last), curve, facts.time_unit)} would be {twice}; with half of "
+            f"it, {half}.")
 
 
 def order_in_bins(roc: Roc) -> str:

@@ -162,13 +162,12 @@ class AdaptiveCoefficients(AdaptiveRelease[CoefficientPlan, CoefficientEvidence]
             finer, steep = self.narrow_features(facts, plans, fit.band,
                                                 NORMAL * errors.mean(axis=-1))
             asked = released & ~few[:, None, None]
-            yield Caution(FINER_DETAIL, asked & finer)
-            yield Caution(STEEP_ENDS, asked & steep & ~finer)
+            yield Caution(FEATURES, asked & (finer | steep))
         if not design.is_known and self.design == "stated":
             yield Caution(TIMES_UNKNOWN, released)
         elif design.density:
             yield Caution(TIMES_UNEVEN, released)
-        elif few.any():
+        elif few.any() and not self.is_between_times(facts):
             yield Caution(TIMES_UNEVEN, released & few[:, None, None])
 
     # -- fixed before any reading is looked at ---------------------------------------------
@@ -201,6 +200,7 @@ class AdaptiveCoefficients(AdaptiveRelease[CoefficientPlan, CoefficientEvidence]
         first = tuple(share * left for share in first)
         then = tuple(share * (left - sum(first)) for share in shares)
         size = self.size(sizes, effective, facts)
+        self.check_edition(size, facts)
         k = verdict.n_functions
         message = FirstMessage(n_functions=k if k > 1 else 0) if for_facts else None
         releases = [(FACTS, for_facts),
@@ -250,6 +250,10 @@ class AdaptiveCoefficients(AdaptiveRelease[CoefficientPlan, CoefficientEvidence]
     def why_not_published(self, budget: Budget) -> str:
         return ""
 
+    def used_facts(self, facts: PublicFacts) -> frozenset[str]:
+        is_fourier = self.functions(1, facts).family == "fourier"
+        return frozenset({"symmetric", *(("periodic",) if is_fourier else ())})
+
     def unsuited_because(self, facts: PublicFacts) -> str:
         if facts.periodic or self.basis != "fourier":
             return ""
@@ -257,7 +261,7 @@ class AdaptiveCoefficients(AdaptiveRelease[CoefficientPlan, CoefficientEvidence]
                 "ends the published functions would be wrong. Choose cosine.")
 
     def limit_of_band(self, facts: PublicFacts) -> str:
-        return f"{TIMES_AND_LEVELS} {RELIES_ON_SYMMETRY}"
+        return f"{TIMES_AND_LEVELS} {RELIES_ON_SYMMETRY} {self.limit_between_times(facts)}".strip()
 
     def declared(self, n_functions: int) -> Array:
         """Second moments E GG' of the regressors, as stated.
@@ -300,13 +304,8 @@ class AdaptiveCoefficients(AdaptiveRelease[CoefficientPlan, CoefficientEvidence]
 RELIES_ON_SYMMETRY = (
     "The bands rely on people being spread evenly about the curve of their covariates. Outliers, "
     "groups and skew do not show in a release; with them a band can miss.")
-FINER_DETAIL = (
-    "By its released coefficients one of the functions has features too short for the basis "
-    "functions that are kept. They are smoothed away, and the truth can lie outside its band "
-    "there.")
-STEEP_ENDS = (
-    "By its released coefficients one of the functions rises or falls within a small part of the "
-    "time range at one of its ends, where the truth can lie outside its band.")
+FEATURES = ("One of the functions has features that are too short for this release to draw. Around "
+            "them its band can miss.")
 TOO_FEW_IN_THE_MIDDLE = (
     "The average curve is that of a person in the middle of all ranges, and too few people have "
     "covariates near there at this budget. It may be farther off than its confidence band says.")

@@ -49,7 +49,7 @@ from engine.mechanisms.families.adaptive.mean_fit import (
     MeanFit,
     MeanPlan,
 )
-from engine.mechanisms.families.adaptive.release import AdaptiveRelease
+from engine.mechanisms.families.adaptive.release import FEATURES, AdaptiveRelease
 from engine.mechanisms.families.adaptive.rules import (
     basis_size,
     effective_size,
@@ -59,7 +59,7 @@ from engine.mechanisms.families.adaptive.rules import (
 from engine.mechanisms.families.adaptive.scales import Scale
 from engine.mechanisms.families.local_privacy import centre_budget
 from engine.numerics.bases import Basis, with_whole_pairs
-from engine.numerics.deviations import are_told_apart
+from engine.numerics.deviations import are_told_apart, largest_norm
 from engine.numerics.public_curves import PublicCurve, stated_numbers
 from engine.privacy.feasibility import Feasibility
 
@@ -69,15 +69,6 @@ CENTRE_NOT_MEAN = (
 RELIES_ON_SYMMETRY = (
     "The band relies on people being spread evenly about their mean, as stated. Outliers, groups "
     "and skew, which no release shows, can make it miss.")
-FEW_TIMES = ("Everybody was observed at a few common times. Between and beyond them the curve and "
-             "its band rest on the assumption that the mean is smooth.")
-FINER_DETAIL = (
-    "By its released coefficients the curve has features too short for the basis functions that "
-    "are kept. They are smoothed away, and the true curve can lie outside the band there.")
-STEEP_ENDS = (
-    "By its released coefficients the curve rises or falls within a small part of the time range "
-    "at one of its ends. Its value there is extrapolated, and the true curve can lie outside the "
-    "band.")
 
 
 @mechanisms.register
@@ -159,6 +150,11 @@ class AdaptiveMean(AdaptiveRelease[MeanPlan, Evidence]):
         "are true; where times are not stated, whether they are even. Stated: relied on without a "
         "check. Unknown: a tenth of the budget is spent on estimating the distribution.",
         choices=("checked", "stated", "unknown"), earlier="stated")
+    last_step: str | None = param(
+        None, "Last step",
+        "Near: about the centre found so far, as in versions before 0.7. Default: about the middle "
+        "of the bounds, where nobody is clipped and that has less noise; and from N = 500 on with "
+        "more of the budget.", choices=("near",), earlier="near")
     prior: str | None = param(
         None, "Prior curve",
         "A public curve to start from, as values at equally spaced times. Only the difference "
@@ -179,7 +175,7 @@ class AdaptiveMean(AdaptiveRelease[MeanPlan, Evidence]):
     guessed_spread: float | None = param(
         None, "Guessed standard deviation",
         "For the forecast error only: a guess, not from the data, of the standard deviation of "
-        "observations about the mean curve.", low=1e-9, high=1e12)
+        "observations about the mean curve. Default: as stated with the data.", low=1e-9, high=1e12)
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -214,16 +210,14 @@ class AdaptiveMean(AdaptiveRelease[MeanPlan, Evidence]):
         released = evidence.released
         if self._is_tight(facts) and not facts.symmetric:
             yield Caution(CENTRE_NOT_MEAN, released)
-        few = np.array([not are_told_apart(self.functions(plan.size, facts),
-                                           self.law_of_times(facts)) for plan in plans])
-        yield Caution(FEW_TIMES, released & few[:, None, None])
         if fit.band is not None:
             errors = standard_errors(fit.band.covariance, fit.basis(drawing_grid()))
             finer, steep = self.narrow_features(facts, plans, fit.band,
                                                 NORMAL * errors.mean(axis=-1))
-            between_times = few[:, None, None]  # where the release says that it rests on smoothness
-            yield Caution(FINER_DETAIL, released & finer & ~between_times)
-            yield Caution(STEEP_ENDS, released & steep & ~finer & ~between_times)
+            drawn = np.array([are_told_apart(self.functions(plan.size, facts),
+                                             self.law_of_times(facts))
+                              for plan in plans])[:, None, None]  # not between few common times
+            yield Caution(FEATURES, released & drawn & (finer | steep))
 
     # -- fixed before any reading is looked at ---------------------------------------------
 
@@ -233,7 +227,8 @@ class AdaptiveMean(AdaptiveRelease[MeanPlan, Evidence]):
         Raises
         ------
         InputError
-            If the split does not fit the releases.
+            If the split does not fit the releases, or if an earlier edition drew otherwise between
+            few common times.
         """
         sizes, facts = public.sizes, public.facts
         verdict = self.feasibility(sizes, budgets)
@@ -255,12 +250,15 @@ class AdaptiveMean(AdaptiveRelease[MeanPlan, Evidence]):
         if far_share:
             releases.append((FAR, far_share))
         size = self.size(sizes, effective, facts, pure)
+        self.check_edition(size, facts)
         is_large = effective >= constants.SHRINK_FROM or not verdict.is_feasible
         clips = self.clipping_constants(sizes, effective, facts, is_joint)
         return MeanPlan(
             size=size, budgets=budgets, shares=shares, verdict=verdict,
             shrinks=self._shrinks(is_large, size, facts), is_joint=is_joint,
-            times_share=times_share, constants=replace(clips, by_people=self.weights == "people"),
+            times_share=times_share,
+            constants=replace(clips, by_people=self.weights == "people",
+                              ball=self._ball(size, sizes, facts)),
             spends=ledger(sizes, budgets, verdict, releases), first=first, first_share=first_share,
             far_share=far_share)
 
@@ -340,6 +338,13 @@ class AdaptiveMean(AdaptiveRelease[MeanPlan, Evidence]):
             return replace(start, final_width=constants.MODERATE.at(effective), **FOR_SKEW)
         return replace(SEPARATELY, final_width=constants.WIDE.at(effective), **FOR_SKEW)
 
+    def _ball(self, size: int, sizes: Sizes, facts: PublicFacts) -> float:
+        """Radius of a last step about the middle of the bounds that clips nobody; else infinite."""
+        if self.last_step is not None:
+            return math.inf
+        return largest_norm(self.functions(size, facts), self.law_of_times(facts),
+                            sizes.fewest_per_curve)
+
     def _width_of_clipping(self, sizes: Sizes, facts: PublicFacts) -> str:
         """How far from the centre curves are clipped: "tight", "moderate" or "wide".
 
@@ -408,6 +413,8 @@ class AdaptiveMean(AdaptiveRelease[MeanPlan, Evidence]):
         """
         if self.split is not None:
             return self._stated_shares(is_joint, pure)
+        if is_joint and self.last_step is None and effective >= constants.MANY:
+            return constants.JOINT_SHARES_MANY
         if is_joint:
             return constants.joint_shares(effective)
         return constants.SHARES_PURE if pure else self._usual_shares
@@ -450,8 +457,8 @@ class AdaptiveMean(AdaptiveRelease[MeanPlan, Evidence]):
         left = 1 - sum(self.shares_of_checks(effective, pure))
         left *= 1 - TIMES_SHARE * self._may_learn_times(facts, effective)
         share = left * self.shares(pure, is_joint, effective)[final]
-        spread = (constants.TYPICAL_SPREAD if self.guessed_spread is None
-                  else self.guessed_spread / half)
+        guess = self.guessed_spread or facts.guessed_spread
+        spread = guess / half if guess else constants.TYPICAL_SPREAD
         radius = (constants.JOINT_RADIUS if is_joint else constants.RADIUS_OF_SPREAD) * spread
         scales = public_scale(self.size(sizes, effective, facts, pure), sizes)
         widest = self.clipping_constants(sizes, effective, facts, is_joint).final_width
@@ -462,12 +469,17 @@ class AdaptiveMean(AdaptiveRelease[MeanPlan, Evidence]):
         relies_on = [TIMES_AND_LEVELS]
         if self._is_tight(facts) and facts.symmetric:  # if only tight, the release says so
             relies_on.append(RELIES_ON_SYMMETRY)
-        return " ".join(relies_on)
+        return " ".join(filter(None, (*relies_on, self.limit_between_times(facts))))
 
     def as_one_centre(self, n_people: int, budget: Budget, facts: PublicFacts) -> Budget | None:
         if budget.is_pure or not self.law_of_times(facts).is_known:
             return None
         return centre_budget(n_people, budget)
+
+    def used_facts(self, facts: PublicFacts) -> frozenset[str]:
+        uses = {"symmetric": self._is_tight(facts),
+                "periodic": self._basis_family(facts) == "fourier"}
+        return frozenset(name for name, is_used in uses.items() if is_used)
 
     def unsuited_because(self, facts: PublicFacts) -> str:
         if self.basis != "fourier" or facts.periodic:

@@ -266,7 +266,7 @@ class NoisyCounts(Mechanism[EventData, CountPlan]):
             n_intervals = self.intervals or self._n_intervals(n_people, epsilon, causes, has_groups)
             edges = equal_edges(facts.time_low, facts.time_high, n_intervals)
         return Cells(edges, self.estimand.counted, causes, len(facts.causes),
-                     2 if has_groups else 1)
+                     2 if has_groups else 1, facts.time_step)
 
     def _n_intervals(self, n_people: int, epsilon: float, n_causes: int, has_groups: bool) -> int:
         """K: its own rule for each kind of curve, from one rule for a survival curve."""

@@ -6,7 +6,8 @@ from collections.abc import Mapping
 from typing import Any
 
 from engine.core.errors import InputError, brief
-from engine.core.plain import checked_object, member, record
+from engine.core.plain import checked_object
+from engine.core.typed import member, record
 from engine.core.types import Budget, Data
 from engine.mechanisms import Mechanism, mechanisms
 from engine.sources import Source, sources

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from engine.core.checks import Check
 from engine.core.enumerations import NoiseLaw
 from engine.core.errors import InputError
 from engine.core.registry import Parameter, param
@@ -19,6 +20,7 @@ from engine.core.types import (
     CurveData,
     Data,
     Fit,
+    Late,
     LateCautions,
     Public,
     PublicFacts,
@@ -30,7 +32,9 @@ from engine.core.types import (
 )
 from engine.mechanisms import mechanisms
 from engine.mechanisms.base import Trial
+from engine.mechanisms.families.adaptive.checked_facts import FAR_SHARE
 from engine.mechanisms.families.adaptive.rules import nothing_spent
+from engine.mechanisms.families.wavelets import checked
 from engine.mechanisms.families.wavelets.regression import Sites, choose, site_lines, times_of
 from engine.mechanisms.families.wavelets.risk import RiskParts
 from engine.mechanisms.wavelet_global import CurvePlan, WaveletGlobal
@@ -56,9 +60,6 @@ COARSE = Step("coarse curve, with the spread")
 CURVE = Step("curve, with the spread")
 STEPS = (LEVEL, COARSE, CURVE)
 
-CENTRE_NOT_MEAN = (
-    "This is a robust centre of the observations at each time (a Huber location). It differs from "
-    "their mean where observations are skewed about the curve or have outliers on one side.")
 SPREAD_LARGER = (
     "By their released size, residuals about the curve are larger than the stated spread explains: "
     "it is too small, or observations fall into groups, or times are not as stated. The centre "
@@ -105,6 +106,17 @@ class Stage:
     def unit_noise(self) -> float:
         """Variance of the noise of the combined average in one coordinate, for a clip of one."""
         return float((self.weights**2 * self.unit**2).sum() * (self.shape**2).mean())
+
+    def side_drift(self, n: Array) -> float:
+        """By how much more of normal residuals the error of the curve's level puts on one side.
+
+        In standard deviations of that error, of which 2φ(κ) residuals change side for each spread.
+        """
+        slope = float(share_within(self.width))
+        variance = self.unit_noise + float(clipped_variance(self.width)) * self.chance(
+            n) / self.width**2
+        return 2 * math.exp(-self.width**2 / 2) / math.sqrt(2 * math.pi) * self.width * math.sqrt(
+            variance) / slope
 
     def chance(self, n: Array) -> float:
         """Σ u_j²/n_j: what the variance of one residual counts.
@@ -180,9 +192,10 @@ class WaveletAdaptive(WaveletGlobal):
     their noise and sampling variance (James and Stein): a level that is planned too high costs
     little.
 
-    *Bias.* Clipping inside the bulk locates the centre of symmetry. Of observations that are not
-    stated to be symmetric about the curve a caution says so. No bound of the bias is public, so
-    there is no band.
+    *Bias.* Clipping inside the bulk locates the centre of symmetry. Whether observations lie as
+    often far above the curve as far below it is asked by a last message
+    (`engine.mechanisms.families.wavelets.checked`). No bound of the bias is public, so there is no
+    band.
 
     Examples
     --------
@@ -226,10 +239,10 @@ class WaveletAdaptive(WaveletGlobal):
 
     @classmethod
     def trials(cls) -> tuple[Trial, ...]:
-        return tuple(Trial({"level": 4, "messages": "three", "radius": 1e-3, **edges},
+        return tuple(Trial({"level": 4, "messages": "three", "radius": 1e-3, **more},
                            Budget(200.0, 1e-5), 0.9,
                            "Each message has its own worst case; a few come near all of them.")
-                     for edges in ({}, {"edges": "corrected"}))
+                     for more in ({}, {"edges": "corrected"}, {"checks": "paid"}))
 
     @classmethod
     def presets(cls) -> tuple[tuple[str, dict[str, Any]], ...]:
@@ -261,6 +274,8 @@ class WaveletAdaptive(WaveletGlobal):
 
     def _staged(self, sites: Sites, budgets: tuple[Budget, ...]) -> StagedPlan:
         """All three messages, and the bound that they reach together."""
+        if sites.checked:
+            sites = replace(sites, left=sites.left - FAR_SHARE)
         radius = self.radius * sites.unit
         energy = min(sites.bound**2, self._left_out(radius, 1.0))
         first_clip, levels = sites.bound + _FIRST_CLIP * sites.sigma, self.levels()
@@ -278,14 +293,17 @@ class WaveletAdaptive(WaveletGlobal):
                                  _WIDTHS, SHARES[2], sites, variance, radius)
         released = error < sites.bound**2
         stages = (first, coarse, last)
-        spends = nothing_spent(budgets, Unit.READING) if not released else tuple(
+        checks = self.messages_about_facts(sites, last.side_drift(sites.n)) if released else None
+        before, after = ([], []) if checks is None else checks.lines(sites, budgets)
+        spends = nothing_spent(budgets, Unit.READING) if not released else (*before, *(
             line for step, stage, share in zip(STEPS, stages, SHARES, strict=True)
-            for line in self._lines(step, stage, share, sites, budgets))
+            for line in self._lines(step, stage, share, sites, budgets)), *after)
         clip = last.width * last.spread
         return StagedPlan(
             last.basis, clip, last.weights, clip / float(share_within(last.width)) * last.unit,
             last.edge_share, error, released, math.inf, first_clip=first_clip, stages=stages,
-            sigma=sites.sigma, largest_spread=math.sqrt(sites.square), n=sites.n, spends=spends)
+            sigma=sites.sigma, largest_spread=math.sqrt(sites.square), n=sites.n, spends=spends,
+            checks=checks)
 
     def _best(self, levels: Sequence[int], widths: Sequence[float], share: float, sites: Sites,
               variance: float, radius: float) -> tuple[Stage, float]:
@@ -336,7 +354,7 @@ class WaveletAdaptive(WaveletGlobal):
         return site_lines(
             step, NoiseLaw.GAUSSIAN, "weighted ℓ2", 2 * self._shape_of(stage.basis)[1] / sites.n,
             stage.unit, budgets, f"{stage.basis.size} averages and the average size of what they "
-            f"are of; {share:.0%} of μ², since every observation is in each of three messages. "
+            f"are of; {share * sites.left:.0%} of μ², as every observation is in each message. "
             "Shifts and noise are in units of the clip.")
 
     def expected_error(self, sizes: Sizes, budgets: tuple[Budget, ...], facts: PublicFacts
@@ -377,21 +395,25 @@ class WaveletAdaptive(WaveletGlobal):
                    rng: np.random.Generator) -> Fit:
         basis = max((plan.basis for plan in plans), key=lambda space: space.size)
         messages = _Messages(self, data, plans, draws, rng)
-        released, spreads = _learned(messages, plans, messages.noisy, draws)
-        noise_free, _ = _learned(messages, plans, messages.noise_free, 1)
+        released, spreads, clips = _learned(messages, plans, messages.noisy, draws)
+        noise_free, _, _ = _learned(messages, plans, messages.noise_free, 1)
+        told = self._told(data, plans, draws, messages.streams)
+        told = replace(told, sides=messages.sides(released, clips))
         coefficients, final = self._finished(_padded(released, basis)[..., None, :], plans, basis,
                                              data.facts)
         unprotected, _ = self._finished(_padded(noise_free, basis)[..., None, :], plans, basis,
                                         data.facts)
-        is_released = np.zeros(coefficients.shape[:3], dtype=bool)
-        is_released[[plan.released for plan in plans]] = not data.facts.symmetric
         is_wide = np.stack([plan.released & (spread > _WIDER * plan.stages[-1].spread)
                             for plan, spread in zip(plans, spreads, strict=True)])
-        each = (Caution(CENTRE_NOT_MEAN, is_released), Caution(SPREAD_LARGER, is_wide),
-                *self.of_times(data.facts, plans, is_wide.shape))
+        facts = data.facts
+
+        def judged() -> tuple[Caution, ...]:
+            return (*told.cautions(facts),
+                    *((Caution(SPREAD_LARGER, is_wide),) if is_wide.any() else ()))
+
         return Fit(basis=final, coefficients=coefficients, unprotected=unprotected[:, :, 0],
                    basis_sizes=tuple(plan.basis.size for plan in plans), parts=_parts(plans),
-                   cautions=tuple(caution for caution in each if caution.applies.any()))
+                   cautions=LateCautions(judged), checks=Late(told.checks))
 
 
 _WITHOUT = ("plan_rule", "constants", "clip", "invert_clip")
@@ -420,9 +442,10 @@ class _Messages:
             self.times = design.rank(self.times)
         widths = [1 + max(plan.stages[k].basis.size for plan in plans) for k in range(len(STEPS))]
         shape = (data.n_repeats, draws)
+        self.streams = rng.spawn(len(self.per_site))
         self.normals = [np.stack(each, axis=2) for each in zip(*(
             [stream.standard_normal((*shape, width)) for width in widths]
-            for stream in rng.spawn(len(self.per_site))), strict=True)]
+            for stream in self.streams), strict=True)]
 
     def noisy(self, k: int, centres: Sequence[Array], clips: Sequence[Array]) -> list[Received]:
         """The centre's averages of the messages of stage k, for every plan.
@@ -451,6 +474,33 @@ class _Messages:
         sent = np.stack([transcript.sent(s, STEPS[k], messages[:, :, s], noise[:, :, s])
                          for s in range(len(self.per_site))], axis=2).reshape(shape)
         return [_combined(plan.stages[k], sent[:, p]) for p, plan in enumerate(self.plans)]
+
+    def sides(self, centres: Sequence[Array], clips: Sequence[Array]
+              ) -> list[tuple[Array, Array] | None]:
+        """Shares of observations above and below the last clips about what was released.
+
+        (repeats, draws, 2), and their noise (2,), for every plan; None where they are not asked.
+        """
+        if not any(plan.checks for plan in self.plans):
+            return [None] * len(self.plans)
+        normals = np.stack([stream.standard_normal((len(self.values), self.draws, 2))
+                            for stream in self.streams], axis=2)
+        return [None if plan.checks is None else checked.sent(
+            plan.checks, checked.SIDES, self._beyond(plan.basis, centre, clip), normals)
+            for plan, centre, clip in zip(self.plans, centres, clips, strict=True)]
+
+    def _beyond(self, finest: WaveletBasis, centre: Array, clip: Array) -> Array:
+        """Shares of observations beyond a clip above and below: (repeats, draws, sites, 2)."""
+        n, starts = np.array(self.per_site), np.cumsum((0, *self.per_site[:-1]))
+        shares, scaling = np.empty((*clip.shape, len(n), 2)), finest.from_levels(centre)
+        for r, times in enumerate(self.times):
+            for draw in range(clip.shape[1]):
+                residuals = self.values[r] - finest.curve(scaling[r, draw], times)
+                residuals[self.missing[r]] = 0.0
+                for side, sign in enumerate((1, -1)):
+                    is_beyond = (sign * residuals > clip[r, draw]).astype(float)
+                    shares[r, draw, :, side] = np.add.reduceat(is_beyond, starts) / n
+        return shares
 
     def noise_free(self, k: int, centres: Sequence[Array],
                    clips: Sequence[Array]) -> list[Received]:
@@ -495,10 +545,11 @@ def _combined(stage: Stage, sent: Array) -> Received:
 
 
 def _learned(messages: _Messages, plans: Sequence[StagedPlan], send: Any, columns: int
-             ) -> tuple[list[Array], list[Array]]:
+             ) -> tuple[list[Array], list[Array], list[Array]]:
     """Coefficients of every plan, coarse functions first: (repeats, columns, 2^J) each.
 
-    And the spread of residuals about the coarse curve, by the last message: (repeats, columns).
+    And the spread of residuals about the coarse curve, by the last message, and its clips:
+    (repeats, columns) each.
     """
     shape = (len(messages.values), columns)
     centres = [np.zeros((*shape, plan.basis.size)) for plan in plans]
@@ -509,7 +560,8 @@ def _learned(messages: _Messages, plans: Sequence[StagedPlan], send: Any, column
                                                         strict=True)):
             spreads[p] = clips[p] * spread_of_clipped(size / clips[p])
             centres[p], clips[p] = _moved(plan, k, centres[p], clips[p], average, size)
-    return [plan.released * centre for plan, centre in zip(plans, centres, strict=True)], spreads
+    return ([plan.released * centre for plan, centre in zip(plans, centres, strict=True)], spreads,
+            clips)
 
 
 def _moved(plan: StagedPlan, k: int, centre: Array, clip: Array, average: Array, size: Array
@@ -608,7 +660,13 @@ def _side_by_side(is_staged: Sequence[bool], staged: Fit, single: Fit) -> Fit:
             for fit, none in zip((staged, single), nowhere, strict=True)])[order])
             for text, caution in known.items())
 
+    def checks() -> tuple[Check, ...]:
+        facts = dict.fromkeys(check.fact for fit in (staged, single) for check in fit.checks)
+        return tuple(checked.side_by_side(fact, [
+            (fit.checks, fit.coefficients.shape[:3]) for fit in (staged, single)], order)
+            for fact in facts)
+
     basis = max((staged.basis, single.basis), key=lambda space: space.size)
     return Fit(basis=basis, coefficients=both("coefficients"), unprotected=both("unprotected"),
                basis_sizes=tuple(basis_sizes[k] for k in order), parts=parts,
-               cautions=LateCautions(cautions))
+               cautions=LateCautions(cautions), checks=Late(checks))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 from typing import Any
 
@@ -23,6 +23,7 @@ from engine.core.types import (
     Data,
     Fit,
     FunctionBasis,
+    Late,
     LateCautions,
     Plan,
     Public,
@@ -33,9 +34,12 @@ from engine.core.types import (
     Truth,
     Unit,
 )
+from engine.core.types import Design as LawOfTimes
 from engine.mechanisms import mechanisms
 from engine.mechanisms.base import Trial
+from engine.mechanisms.families.adaptive.checked_facts import FACTS
 from engine.mechanisms.families.adaptive.rules import nothing_spent
+from engine.mechanisms.families.wavelets import checked
 from engine.mechanisms.families.wavelets.bias import largest_kernel_mass
 from engine.mechanisms.families.wavelets.regression import (
     Choice,
@@ -43,7 +47,6 @@ from engine.mechanisms.families.wavelets.regression import (
     WaveletRegression,
     choose,
     clipped_observations,
-    of_even_times,
     pointwise_band,
     site_lines,
     times_of,
@@ -51,6 +54,7 @@ from engine.mechanisms.families.wavelets.regression import (
 from engine.mechanisms.families.wavelets.risk import UNIFORM, Average, Design, RiskParts, curve_risk
 from engine.numerics.clipping.normal_readings import unclipped
 from engine.numerics.designs import KnownDesign, RankBasis
+from engine.numerics.public_curves import PublicCurve
 from engine.numerics.wavelet_bases import WaveletBasis
 from engine.numerics.wavelets import printed_sensitivity_constant
 from engine.privacy import transcript
@@ -105,6 +109,7 @@ class CurvePlan(Plan):
     criterion: float  # the bound on the mean squared error; NaN where it was not minimised
     released: bool
     bias: float  # over the stated class, the most that the mean is off at any time
+    checks: checked.FactMessages | None = field(default=None, kw_only=True)  # about stated facts
 
     @property
     def tuning(self) -> dict[str, Any]:
@@ -206,6 +211,11 @@ class WaveletGlobal(WaveletRegression[CurvePlan]):
     invert_clip: bool = param(
         False, "Undo the clip", "Corrects the bias from clipping. Right only if observations are "
         "normal about the curve.")
+    checks: str | None = param(
+        None, "Checks of stated facts", "Paid: 2 to 10 % of the budget tell whether times are "
+        "spread as stated and observations lie within reach of the bounds. None: both are relied "
+        "on. Default: paid for real data with tight constants.", choices=("paid", "none"),
+        earlier="none")
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -219,11 +229,43 @@ class WaveletGlobal(WaveletRegression[CurvePlan]):
             raise InputError("Only periodic wavelets can release the density of the times.",
                              field="design", hint="Choose periodic edges.")
         self.known_design  # noqa: B018  (checks the heights)
+        if self.checks == "paid" and not self._can_check:
+            raise InputError("Facts are checked with tight constants, where a law of times is "
+                             "stated.", field="checks", hint="Choose tight constants, or none.")
+
+    @property
+    def _can_check(self) -> bool:
+        return self.design != "released" and self._printed == ("tight", "tight")
+
+    def is_checked(self, facts: PublicFacts) -> bool:
+        """True if stated facts are checked by messages of their own."""
+        by_rule = not facts.is_simulated and self._can_check
+        return by_rule if self.checks is None else self.checks == "paid"
+
+    def sites(self, sizes: Sizes, budgets: tuple[Budget, ...], facts: PublicFacts) -> Sites:
+        """The public table, with what checks leave of the budgets."""
+        sites = super().sites(sizes, budgets, facts)
+        if not self.is_checked(facts):
+            return sites
+        share = checked.share_of_checks(sites)
+        return replace(sites, checked=share, left=1 - share)
+
+    def messages_about_facts(self, sites: Sites, side_drift: float | None = None
+                             ) -> checked.FactMessages | None:
+        """What is sent about the facts; None where they are not checked."""
+        if not sites.checked:
+            return None
+        heights = PublicCurve.stated(self.density, "density").heights if (
+            self.known_design is not None and self.density) else ()
+        return checked.FactMessages.of(sites, LawOfTimes(density=tuple(heights)), side_drift)
 
     @classmethod
     def trials(cls) -> tuple[Trial, ...]:
-        return tuple(Trial({"level": 4, "clip": 3.0, "radius": 1e-3, **edges}, Budget(200.0, 1e-5))
-                     for edges in ({}, {"edges": "corrected"}))
+        return (*(Trial({"level": 4, "clip": 3.0, "radius": 1e-3, **edges}, Budget(200.0, 1e-5))
+                  for edges in ({}, {"edges": "corrected"})),
+                Trial({"level": 4, "clip": 3.0, "radius": 1e-3, "checks": "paid"},
+                      Budget(200.0, 1e-5), 0.9, "The message about facts has a worst case of its "
+                      "own; a few pairs come near both."))
 
     @property
     def known_design(self) -> KnownDesign | None:
@@ -247,27 +289,30 @@ class WaveletGlobal(WaveletRegression[CurvePlan]):
         noise_free = np.stack([
             _as_levels(np.einsum("s,rspk->rpk", plan.weights, average), plan, basis)
             for plan, average in zip(plans, averages, strict=True)])
-        sent = self._combined(plans, averages, basis, draws, rng)
+        streams = rng.spawn(data.sizes.n_servers)
+        sent = self._combined(plans, averages, basis, draws, streams)
+        told = self._told(data, plans, draws, streams)
         released, final = self._finished(sent, plans, basis, data.facts)
         unprotected, _ = self._finished(noise_free, plans, basis, data.facts)
         return Fit(basis=final, coefficients=released, unprotected=unprotected,
                    basis_sizes=tuple(plan.basis.size * final.size // basis.size for plan in plans),
                    band=self._band(plans, basis, data, released),
                    cautions=LateCautions(
-                       partial(self._doubts, data.public, plans, final, released)),
+                       partial(self._doubts, data.public, plans, final, released, told)),
+                   checks=Late(told.checks),
                    parts=self._parts(plans, self._without_budgets(data)))
 
     def _doubts(self, public: Public, plans: Sequence[CurvePlan], basis: FunctionBasis,
-                released: Array) -> tuple[Caution, ...]:
-        """Whether the released curve is so far from 0 that the forecast leaves out most of it.
+                released: Array, told: checked.FactsTold) -> tuple[Caution, ...]:
+        """What checks of facts say, and whether the curve is too far from 0 for the forecast.
 
         An average of y b(x) over r functions has by chance in times a squared error of about
         (‖f‖² + σ²) r Σ u_j²/n_j. The forecast is for the curve of `Twin`. Of ranks, and where the
         density is released, times matter less: nothing is said.
         """
-        even = self.of_times(public.facts, plans, released.shape[:3])
+        untrue = tuple(told.cautions(public.facts))
         if self.design in ("ranked", "released") or not isinstance(basis, WaveletBasis):
-            return even
+            return untrue
         sizes, facts = public.sizes, public.facts
         n = np.array(sizes.n_curves_per_server, dtype=float)
         usual = Truth.of(lambda times: Twin.of(facts, sizes).mean(times) - facts.value_middle)
@@ -283,14 +328,21 @@ class WaveletGlobal(WaveletRegression[CurvePlan]):
                             + by_chance * (usual.energy + sigma**2))
                 energy = ((released[k] - middle) ** 2).sum(axis=-1) - noise
                 off[k] = by_chance * energy > forecast
-        return (*((Caution(OFF_MIDDLE, off),) if off.any() else ()), *even)
+        return (*untrue, *((Caution(OFF_MIDDLE, off),) if off.any() else ()))
 
-    def of_times(self, facts: PublicFacts, plans: Sequence[CurvePlan], shape: tuple[int, ...]
-                 ) -> tuple[Caution, ...]:
-        """As `of_even_times`, where times are taken to be even."""
-        if self.design != "even":
-            return ()
-        return of_even_times(facts, [plan.released for plan in plans], shape)
+    def _told(self, data: CurveData, plans: Sequence[CurvePlan], draws: int,
+              streams: Sequence[np.random.Generator]) -> checked.FactsTold:
+        """What the first messages of all sites say of the facts, plan by plan."""
+        shape = (len(plans), data.n_repeats, draws)
+        first: list[tuple[Array, Array] | None] = [None] * len(plans)
+        if any(plan.checks for plan in plans):
+            beyond = checked.BEYOND_BOUNDS * self.stated(data.facts)[1]
+            exact = checked.averages(data, beyond)[:, None]
+            normals = np.stack([stream.standard_normal((*shape[1:], exact.shape[-1]))
+                                for stream in streams], axis=2)
+            first = [None if plan.checks is None else
+                     checked.sent(plan.checks, FACTS, exact, normals) for plan in plans]
+        return checked.FactsTold([plan.checks for plan in plans], first, [None] * len(plans), shape)
 
     def exact_fit(self, data: CurveData) -> Fit:
         """The averages of all readings as they are, with the level of an unlimited budget."""
@@ -322,14 +374,17 @@ class WaveletGlobal(WaveletRegression[CurvePlan]):
             released = choice.criterion < sites.bound**2
         share, functions_norm = self._shape(basis)
         mass = largest_kernel_mass(self.moments, self.edges)
-        spends = nothing_spent(budgets, Unit.READING) if not released else site_lines(
+        checks = self.messages_about_facts(sites) if released else None
+        lines, _ = ([], []) if checks is None else checks.lines(sites, budgets)
+        whole = ("the whole budget is spent on it." if not lines else
+                 f"all that is left, {sites.left:.0%} of μ², is spent on it.")
+        spends = nothing_spent(budgets, Unit.READING) if not released else (*lines, *site_lines(
             LINE, NoiseLaw.GAUSSIAN, "weighted ℓ2", 2 * choice.clip * functions_norm / sites.n,
-                                                                                      scales,
-            budgets, f"One message of {basis.size} numbers; every observation is in it once, so "
-            "the whole budget is spent on it.")
+            scales, budgets, f"One message of {basis.size} numbers; every observation is in it "
+            f"once, so {whole}"))
         return CurvePlan(basis, choice.clip, choice.weights, scales, share, choice.criterion,
                          released, self.largest_bias(basis, choice.clip, mass, sites, facts),
-                         spends=spends)
+                         spends=spends, checks=checks)
 
     def expected_error(self, sizes: Sizes, budgets: tuple[Budget, ...], facts: PublicFacts
                        ) -> float:
@@ -453,11 +508,12 @@ class WaveletGlobal(WaveletRegression[CurvePlan]):
         return np.asarray(sums / np.array(per_site)[:, None, None])
 
     def _combined(self, plans: Sequence[CurvePlan], averages: list[Array],
-                  basis: WaveletBasis, draws: int, rng: np.random.Generator) -> Array:
+                  basis: WaveletBasis, draws: int, streams: Sequence[np.random.Generator]
+                  ) -> Array:
         """The centre's sum of what the sites send: (plans, repeats, draws, parts, size)."""
         repeats, n_sites, parts = averages[0].shape[:3]
         out = np.zeros((len(plans), repeats, draws, parts, basis.size))
-        weights, streams = np.array([plan.weights for plan in plans]), rng.spawn(n_sites)
+        weights = np.array([plan.weights for plan in plans])
         together = max(1, _TOGETHER // out.size)
         for first in range(0, n_sites, together):
             sites = slice(first, first + together)

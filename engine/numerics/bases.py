@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from engine.core.arrays import Array
+from engine.core.bands import EVERY_OTHER, Readings
 from engine.core.grids import quadrature
 from engine.core.types import Truth
 from engine.numerics.end_slopes import MIN_WAVES, slope_rows
@@ -125,6 +126,12 @@ class Basis(OrthonormalBasis):
         rows = np.zeros((len(times), self.size))
         rows[:, :size] = slope_rows(size, times) - self(times)[:, :size]
         return rows
+
+    def readings(self, size: int, places: Array) -> Readings:
+        """The curve as its functions stand, and with end tails where there are any."""
+        rows, tails = self.first(size)(places), self.end_tails(size, places)
+        ways = (rows,) if tails is None else (rows, rows + tails[:, :size])
+        return Readings(ways, tuple(way[EVERY_OTHER] for way in ways))
 
     def squared_distance(self, difference: Array) -> Array:
         """∫ (Σ_l d_l φ_l)² over [0, 1]."""

@@ -9,6 +9,7 @@ times makes T_i the identity on average. On a common grid it changes nothing.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
@@ -333,6 +334,24 @@ def are_told_apart(basis: Basis, design: Design) -> bool:
     values = basis(np.array(design.times))
     return bool(len(values) >= basis.size and np.linalg.eigvalsh(
         values.T @ values / len(values))[0] >= _MIN_SHARE)
+
+
+def largest_norm(basis: Basis, design: Design, observations: int) -> float:
+    """Find a norm that no t_i exceeds if values lie in [−1, 1]; infinite if none is known.
+
+    It is known if everybody is observed at all common times, at least r of them: t_i = S⁻¹s_i are
+    then the coefficients of least squares, and ‖t_i‖² = s_i'S⁻²s_i ≤ (mean z²)/λ ≤ 1/λ with λ the
+    least eigenvalue of S. Equally spaced times have λ = 1.
+
+    >>> from engine.core.types import Design
+    >>> round(largest_norm(Basis(3), Design.common([0.125, 0.375, 0.625, 0.875]), 4), 12)
+    1.0
+    """
+    if not design.times or not basis.size <= len(design.times) <= observations:
+        return math.inf
+    values = basis(np.array(design.times))
+    least = float(np.linalg.eigvalsh(values.T @ values / len(values))[0])
+    return 1 / math.sqrt(least) if least >= _MIN_SHARE else math.inf
 
 
 def _symmetric(slopes: Array, root: Array) -> Array:

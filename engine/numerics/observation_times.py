@@ -56,7 +56,8 @@ class Stratified:
         return (self.rng.permuted(ranks, axis=0) + self.rng.random(shape)) / shape[0]
 
 
-def draw_times(design: Design, curves: int, observations: int, rng: Uniforms) -> Array:
+def draw_times(design: Design, curves: int, observations: int, rng: Uniforms,
+               late: float = JITTER) -> Array:
     """Times of simulated curves of a stated design.
 
     Parameters
@@ -68,6 +69,8 @@ def draw_times(design: Design, curves: int, observations: int, rng: Uniforms) ->
         without replacement; more than there are repeat them.
     rng : Uniforms
         A generator, or one that spreads its numbers evenly.
+    late : float
+        How much later than planned a visit can be, in gaps; 0 for visits on their planned days.
 
     Returns
     -------
@@ -81,7 +84,7 @@ def draw_times(design: Design, curves: int, observations: int, rng: Uniforms) ->
     if design.law is TimeLaw.VISITS:
         # A person may have more visits than fit: how many is private, so that is no reason to stop.
         widest = 0.999 / (observations - 1 + JITTER)
-        return visit_times(curves, observations, min(design.gap, widest), rng)
+        return visit_times(curves, observations, min(design.gap, widest), rng, late)
     if design.law is TimeLaw.WINDOWS:
         start = (1 - design.window) * rng.random((curves, 1))
         return np.asarray(start + design.window * rng.random((curves, observations)))
@@ -128,11 +131,12 @@ def visits_span(observations: int, gap: float) -> float:
     return gap * (observations - 1 + JITTER)
 
 
-def visit_times(curves: int, observations: int, gap: float, rng: Uniforms) -> Array:
+def visit_times(curves: int, observations: int, gap: float, rng: Uniforms, late: float = JITTER
+                ) -> Array:
     """Times of visits on [0, 1], increasing on every curve.
 
-    The first visit is spread evenly over where all visits lie inside; each comes later than
-    planned by up to a fifth of the gap, evenly.
+    The first visit is spread evenly over where all visits lie inside, however late; each comes
+    later than planned by up to a fifth of the gap, evenly, or by up to `late` gaps.
 
     Parameters
     ----------
@@ -164,5 +168,5 @@ def visit_times(curves: int, observations: int, gap: float, rng: Uniforms) -> Ar
                          "range.", field="visit_gap",
                          hint="Take fewer observations, or state a shorter gap.")
     start = free * rng.random((curves, 1))
-    late = JITTER * rng.random((curves, observations))
-    return np.asarray(start + gap * (np.arange(observations) + late))
+    delay = late * rng.random((curves, observations))
+    return np.asarray(start + gap * (np.arange(observations) + delay))

@@ -14,7 +14,7 @@ from typing import Protocol, TypeGuard
 import numpy as np
 
 from engine.core.arrays import Array
-from engine.core.types import Design
+from engine.core.types import Design, TimeLaw
 from engine.numerics.bases import Basis
 from engine.numerics.deviations import plain, weighted_within_curves
 from engine.numerics.moments import curve_moments
@@ -90,11 +90,14 @@ class ReferenceLaw(DeviationLaw):
         it, and are clipped more. None: T is the identity.
     is_mixed : bool
         Whether E T is not the identity, so that `response` is needed.
+    doubt : (p, p), optional
+        E T of visits on their planned days less E T: the stated law leaves open how late they are.
     """
 
     sample: Array
     slopes: Array | None = None
     is_mixed: bool = False
+    doubt: Array | None = None
 
     @cached_property
     def absolute(self) -> Array:
@@ -232,7 +235,20 @@ def of_observed_curves(basis: Basis, observations: int, design: Design) -> Refer
     else:
         curves = plain(moments)
     slopes = np.moveaxis(curves.slopes[0], -1, 0).swapaxes(1, 2)  # (sample, p, p), T_lj
-    return ReferenceLaw(_standardised(curves.targets[0].T), slopes, design != Design())
+    doubt = None
+    if design.law is TimeLaw.VISITS:
+        doubt = _mean_slopes_on_planned_days(basis, observations, design) - slopes.mean(axis=0)
+    return ReferenceLaw(_standardised(curves.targets[0].T), slopes, design != Design(), doubt)
+
+
+def _mean_slopes_on_planned_days(basis: Basis, observations: int, design: Design) -> Array:
+    """E T of people whose visits begin as the design states and are never late: (p, p)."""
+    rng = Stratified(np.random.default_rng(_SEED))  # the starts of the late visits
+    times = draw_times(design, _CURVES, observations, rng, late=0.0).reshape(1, -1)
+    counts = np.full(_CURVES, observations)
+    moments = curve_moments(times, np.zeros_like(times), counts, basis)
+    (_, curves), = weighted_within_curves(moments, counts, {basis.size}, design)
+    return np.asarray(curves.slopes[0].mean(axis=-1).T)
 
 
 def is_mixed(law: DeviationLaw) -> TypeGuard[ReferenceLaw]:

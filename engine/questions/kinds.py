@@ -10,7 +10,7 @@ from functools import cache
 from typing import Any
 
 from engine import lessons, papers, topics
-from engine.core import plain
+from engine.core import plain, typed
 from engine.core.discovery import modules_in
 from engine.core.entrance import json_of
 from engine.core.errors import InputError
@@ -59,7 +59,7 @@ def to_plain(question: Question) -> dict[str, Any]:
 
 
 def from_plain(fields: Any) -> Question:
-    """A question from plain values; see `engine.core.plain.read`.
+    """A question from plain values; see `engine.core.typed.read`.
 
     Parameters
     ----------
@@ -76,10 +76,10 @@ def from_plain(fields: Any) -> Question:
     if not isinstance(name, str) or name not in kinds():
         raise InputError("This is no question.", field="question", hint='It needs a "question", '
                          f"one of {', '.join(kinds())}.")
-    person = plain.record(Person, fields.pop("person", {}), "person")
+    person = typed.record(Person, fields.pop("person", {}), "person")
     kind = kinds()[name]
     fields = {dict(kind.renamed).get(key, key): value for key, value in fields.items()}
-    arguments = plain.arguments(kind.function, fields, "question")
+    arguments = typed.arguments(kind.function, fields, "question")
     _check_served(kind, arguments)
     return Question(kind.function, arguments, person)
 

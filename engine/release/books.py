@@ -90,6 +90,7 @@ class Books:
     lowered: list[tuple[tuple[str, ...], tuple[int, float]]] = field(default_factory=list)
     same: list[str] = field(default_factory=list)  # digests of pairs of people who are one
     set_of: dict[str, str] = field(default_factory=dict)  # by the digest of the records
+    records_of: dict[str, str] = field(default_factory=dict)  # their digest, by that of the data
     completed: dict[str, str] = field(default_factory=dict)  # set of earlier data, by their hash
 
     @classmethod
@@ -138,6 +139,8 @@ class Books:
     def _note_set(self, entry: Mapping[str, Any]) -> None:
         if entry.get("records"):
             self.set_of.setdefault(entry["records"], entry.get("set") or entry["sets"][0])
+            if "data" in entry:
+                self.records_of[entry["data"]] = entry["records"]
         if entry.get("same"):
             self.same.append(entry["same"])
 

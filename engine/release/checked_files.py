@@ -23,7 +23,7 @@ from engine.core.bands import Band, limits
 from engine.core.errors import InputError, brief
 from engine.core.tasks import MEAN_FUNCTION
 from engine.core.types import Array, Budget, Estimate, Fit
-from engine.numerics.bases import Basis
+from engine.numerics.between_times import BetweenTimes
 from engine.privacy import risk
 from engine.release import files as release_files
 from engine.release.ledger import Ledger
@@ -180,6 +180,10 @@ def _of_table(files: Mapping[str, bytes], card: Mapping[str, Any]) -> Iterator[F
                   f"{TABLE} and the card have one id.")
     if "answers" not in card or card["accuracy"]["band"] is None:
         return
+    if "unseen" in card["answers"] and card["answers"]["unseen"]:
+        yield Finding(None, f"The band in {TABLE} was drawn by another version of the program, "
+                      "which counted what few common times do not show in another way.")
+        return
     rows = np.array([row for row in csv.reader(
         line for line in text.splitlines() if not line.startswith("#"))][1:], dtype=float)
     low, high = _ends(card)
@@ -194,8 +198,10 @@ def _ends(card: Mapping[str, Any]) -> tuple[Array, Array]:
     """Lower and upper limits on the drawing grid, from the coefficients of a card."""
     curve = answers_card.read(card)
     centre = curve.centre[None, None, None]  # (budgets, repeats, draws, r), one of each
-    band = Band(centre, curve.covariance[None, None, None], card["accuracy"]["band"]["kind"])
-    fit = Fit(basis=Basis(curve.size, family=curve.family), basis_sizes=(curve.size,),
+    band = Band(centre, curve.covariance[None, None, None], card["accuracy"]["band"]["kind"],
+                wider=curve.wider)
+    basis = BetweenTimes.of(curve.waves, curve.times) if curve.times else curve.waves
+    fit = Fit(basis=basis, basis_sizes=(curve.size,),
               coefficients=centre, unprotected=centre[0], offset=curve.offset, band=band)
     low, high = limits(Estimate.of(MEAN_FUNCTION.key, fit, ((),)), band)
     return low[0, 0, 0], high[0, 0, 0]

@@ -15,6 +15,7 @@ from engine.language.counts import (
     censoring,
     count_columns,
     hazard_ratio,
+    independence,
     mean,
     median,
     order_in_bins,
@@ -138,6 +139,8 @@ def _findings(table: CountTable, curves: Sequence[CountedCurve], names: Sequence
     sentences, unit, several = list[str](), facts.time_unit, len(names) > 1
     sentences += filter(None, (too_few(curves, facts, ", by the noised counts"),
                                censoring(curves, facts)))
+    if any(len(curve.at_risk) for curve in curves):
+        sentences.append(independence(curves, facts))
     for name, curve in zip(names, curves, strict=True):
         text = " ".join(filter(None, (median(curve, unit), mean(curve, unit))))
         if text:

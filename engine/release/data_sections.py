@@ -7,11 +7,13 @@ with what is stated of them, and writes the same again.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, fields
 from typing import Any, ClassVar
 
-from engine.core.errors import InputError, brief
+from engine.core.errors import InputError
 from engine.core.plain import checked_object
 from engine.core.tasks import DataType, Task
+from engine.core.typed import read, record
 from engine.core.types import Data, EventFacts, PublicFacts
 from engine.numerics.counts.cells import Counted
 from engine.uploads.curves import Upload
@@ -27,13 +29,54 @@ from engine.uploads.source import UploadedData
 
 ENDS = ("value_low", "value_high", "time_low", "time_high")
 WORDS = ("value_name", "value_unit", "time_name", "time_unit", "person", "people", "curve")
-_DESIGN = ("law", "times", "gap", "window", "heights")
-FACTS = (*ENDS, *WORDS, "origin", "covariates", "periodic", "design", "observations_per_curve",
-          "symmetric", "reading_sd", "two_classes")
 LOOKING = ("columns", "several", "day_first", "since", "from_first", "of_day", "elapsed", "events",
            "groups")  # keys by which a file is proposed to be read, and not published
-_EVENT_FACTS = ("time_low", "time_high", "time_name", "time_unit", "person", "people", "origin")
+_EVENT_WORDS = ("time_name", "time_unit", "person", "people")
+_EVENT_FACTS = ("time_low", "time_high", *_EVENT_WORDS, "origin", "time_step")
 _UNSTATED = PublicFacts()
+
+
+@dataclass(frozen=True, kw_only=True)
+class RequestFacts:
+    """The "facts" of a request, as far as they are stated."""
+
+    value_low: float | None = None
+    value_high: float | None = None
+    time_low: float | None = None
+    time_high: float | None = None
+    value_name: str = ""
+    value_unit: str = ""
+    time_name: str = ""
+    time_unit: str = ""
+    person: str = ""
+    people: str = ""
+    curve: str = ""
+    origin: str = ""
+    covariates: tuple[StatedCovariate, ...] = ()
+    periodic: bool = False
+    design: Mapping[str, Any] | None = None  # see `design_of`
+    observations_per_curve: float | None = None
+    symmetric: bool = False
+    guessed_spread: float | None = None
+    reading_sd: float | None = None
+    two_classes: bool = False
+    time_step: float | None = None  # of events alone
+
+    @classmethod
+    def of(cls, data: Mapping[str, Any], known: tuple[str, ...] | None = None) -> RequestFacts:
+        """Read the facts in the "data" of a request, which may state those in `known` alone.
+
+        Without `known`: all but those of events.
+        """
+        known = EVERY_FACT[:-1] if known is None else known
+        return record(cls, checked_object(data.get("facts", {}), "facts", known), "facts")
+
+    def words(self, *names: str) -> dict[str, Any]:
+        """Those of some words that are stated."""
+        return {name: word for name in names if (word := getattr(self, name))}
+
+
+EVERY_FACT = tuple(each.name for each in fields(RequestFacts))
 
 
 class DataSection:
@@ -129,7 +172,8 @@ class EventSection(DataSection):
     def of_facts(self, facts: EventFacts, task: Task) -> dict[str, Any]:
         lists = {"group_sizes": facts.group_sizes, "edges": facts.edges}
         return {**{name: list(value) for name, value in lists.items() if value},
-                "facts": {name: getattr(facts, name) for name in _EVENT_FACTS}}
+                "facts": {name: getattr(facts, name) for name in _EVENT_FACTS
+                          if name != "time_step" or facts.time_step}}
 
 
 _CURVES = CurveSection()
@@ -167,15 +211,13 @@ def reading_in(data: Mapping[str, Any]) -> Reading:
 
 
 def _curve_facts(data: Mapping[str, Any], kind: DataType, times: Sequence[float]) -> PublicFacts:
-    facts = checked_object(data.get("facts", {}), "facts", FACTS)
-    words: dict[str, Any] = {key: str(facts[key]) for key in WORDS if key in facts}
-    low, high, first, last = (number_in(facts, name) for name in ENDS)
+    facts = RequestFacts.of(data)
     return declare(
-        low, high, first, last, str(facts.get("origin", "")), features_of(facts, "covariates"),
-        periodic=facts.get("periodic") is True, design=design_of(facts, times),
-        observations=number_in(facts, "observations_per_curve"),
-        symmetric=facts.get("symmetric") is True, single=kind is DataType.READINGS,
-        reading_sd=number_in(facts, "reading_sd"), **words)
+        facts.value_low, facts.value_high, facts.time_low, facts.time_high, facts.origin,
+        facts.covariates, periodic=facts.periodic, design=design_of(facts, times),
+        observations=facts.observations_per_curve, symmetric=facts.symmetric,
+        single=kind is DataType.READINGS, guessed_spread=facts.guessed_spread,
+        reading_sd=facts.reading_sd, **facts.words(*WORDS))
 
 
 def _response(reading: Reading, task: Task) -> str | None:
@@ -187,72 +229,45 @@ def _response(reading: Reading, task: Task) -> str | None:
 
 def _record_facts(data: Mapping[str, Any], task: Task, response: str | None) -> PublicFacts:
     """Return what is stated of records, and of what is predicted."""
-    facts = checked_object(data.get("facts", {}), "facts", FACTS)
-    words: dict[str, Any] = {key: str(facts[key]) for key in ("person", "people") if key in facts}
+    facts = RequestFacts.of(data)
     predicted = None if response is None else StatedCovariate(
-        response, number_in(facts, "value_low"), number_in(facts, "value_high"),
-        str(facts.get("value_unit", "")))
-    return declare_rows(task.key, features_of(data, "features"), str(facts.get("origin", "")),
-                        predicted, two_classes=facts.get("two_classes") is True, **words)
+        response, facts.value_low, facts.value_high, facts.value_unit)
+    return declare_rows(task.key, features_of(data), facts.origin, predicted,
+                        two_classes=facts.two_classes, **facts.words("person", "people"))
 
 
 def _event_facts(data: Mapping[str, Any], reading: Reading, task: Task) -> EventFacts:
     counted = counted_for(task.key)
-    facts = checked_object(data.get("facts", {}), "facts", _EVENT_FACTS)
-    words = {name: str(facts[name]) for name in _EVENT_FACTS[2:-1] if name in facts}
-    low = number_in(facts, "time_low")
-    return declare_events(0.0 if low is None and counted is Counted.OUTCOMES else low,
-                          number_in(facts, "time_high"), str(facts.get("origin", "")),
-                          event_columns(reading, counted),
-                          listed_in(data, "edges", (int, float)),
-                          listed_in(data, "group_sizes", int), **words)
+    facts = RequestFacts.of(data, _EVENT_FACTS)
+    is_from_start = facts.time_low is None and counted is Counted.OUTCOMES
+    sizes = read(tuple[int, ...], data.get("group_sizes", ()), "group_sizes")
+    return declare_events(0.0 if is_from_start else facts.time_low,
+                          facts.time_high, facts.origin, event_columns(reading, counted),
+                          edges_of(data), sizes, facts.time_step, **facts.words(*_EVENT_WORDS))
 
 
-def design_of(facts: Mapping[str, Any], times: Sequence[float]) -> StatedDesign:
+def design_of(facts: RequestFacts, times: Sequence[float]) -> StatedDesign:
     """The stated design; `times` of a header only where the request says that they are public."""
-    stated = dict(checked_object(facts.get("design", {}), "design", _DESIGN))
+    stated = dict(facts.design or {})
     if stated.get("times") == "header":
         if not times:
             raise InputError("The reading has no times of a header, so common times must be "
                              "listed.", field="times", hint="For example [2, 6, 10, 14].")
         stated["times"] = [*times]
-    for name in ("times", "heights"):
-        if not isinstance(stated.get(name, []), list):
-            raise InputError(f"“{name}” must be a list of numbers.", field=name,
-                             hint="For example [2, 6, 10, 14].")
-    for name in ("gap", "window"):
-        number_in(stated, name)
-    return StatedDesign.from_plain(stated)
+    return record(StatedDesign, stated, "design")
 
 
-def features_of(plain: Mapping[str, Any], name: str) -> list[StatedCovariate]:
-    """Columns with their ranges."""
-    listed = plain.get(name, [])
-    if not isinstance(listed, list):
-        raise InputError(f"“{name}” must be a list of columns with their ranges.", field=name,
-                         hint='For example [{"name": "age", "low": 0, "high": 105}].')
-    each = [checked_object(column, name, ("name", "low", "high", "unit")) for column in listed]
-    return [StatedCovariate(str(column.get("name", "")), number_in(column, "low"),
-                            number_in(column, "high"),
-                            str(column.get("unit", ""))) for column in each]
+def features_of(data: Mapping[str, Any]) -> tuple[StatedCovariate, ...]:
+    """Columns of features with their ranges."""
+    features: tuple[StatedCovariate, ...] = read(
+        tuple[StatedCovariate, ...], data.get("features", ()), "features")
+    return features
 
 
-def listed_in(plain: Mapping[str, Any], name: str, kinds: Any) -> tuple[Any, ...]:
-    """A list of texts or numbers; empty where there is none."""
-    listed = plain.get(name, [])
-    if not isinstance(listed, list) or not all(
-            isinstance(each, kinds) and not isinstance(each, bool) for each in listed):
-        raise InputError(f"“{name}” must be a list; got {brief(listed)}.", field=name)
-    return tuple(listed)
-
-
-def number_in(plain: Mapping[str, Any], name: str) -> float | None:
-    """A number that is stated; None where it is not."""
-    value = plain.get(name)
-    if value is not None and (isinstance(value, bool) or not isinstance(value, int | float)):
-        raise InputError(f"“{name}” must be a number.", field=name,
-                         hint="Such as 60.5: with a point, and without quotation marks.")
-    return value
+def edges_of(data: Mapping[str, Any]) -> tuple[float, ...]:
+    """The stated edges of intervals; none for equally wide ones."""
+    edges: tuple[float, ...] = read(tuple[float, ...], data.get("edges", ()), "edges")
+    return edges
 
 
 # -- what is written ------------------------------------------------------------------------------
@@ -271,7 +286,8 @@ def facts_to_plain(facts: PublicFacts) -> dict[str, Any]:
             "design": StatedDesign.of(facts).to_plain(),
             "observations_per_curve": facts.observations_per_curve,
             "symmetric": facts.symmetric, "covariates": _listed_covariates(facts),
-            **({"reading_sd": facts.reading_sd} if facts.reading_sd else {})}
+            **{name: number for name in ("reading_sd", "guessed_spread")
+               if (number := getattr(facts, name))}}
 
 
 def _record_facts_to_plain(facts: PublicFacts, task: Task) -> dict[str, Any]:

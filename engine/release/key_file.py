@@ -30,12 +30,9 @@ def path_of() -> Path | None:
     stated = os.environ.get(VARIABLE, "")
     if _KEY.fullmatch(stated):
         return None
-    folder = os.environ.get("XDG_CONFIG_HOME") or "~/.config"
-    name = Path(stated) if stated else Path(folder) / "privacy-curves" / "key"
-    try:
-        return entrance.file_to_keep(name.expanduser(), "key")
-    except RuntimeError:  # a home that nobody knows
-        return entrance.file_to_keep(name, "key")
+    if stated:
+        return entrance.lasting_file(stated, "key", VARIABLE)
+    return entrance.users_file("XDG_CONFIG_HOME", "~/.config", "key", "key")
 
 
 def keys() -> list[bytes]:

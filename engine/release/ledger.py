@@ -75,6 +75,7 @@ from numpy.typing import NDArray
 from engine.core import entrance
 from engine.core.errors import InputError
 from engine.core.identity import Traces
+from engine.core.typed import checked
 from engine.core.types import Budget, Data, PublicFacts
 from engine.language.numbers import small, whole
 from engine.privacy.failure import large_delta
@@ -82,7 +83,7 @@ from engine.privacy.filters import FINE, FINE_DELTA, Loss, in_units
 from engine.release.books import Books, Charge, Entry, loss_of_rounds
 from engine.release.data_content import content_of
 from engine.release.earlier_ledgers import slow_hash
-from engine.release.people import Known, PeopleSet, Records, found, same_among
+from engine.release.people import Known, PeopleSet, Records, file_digest, found, same_among
 from engine.release.sealed_log import OpenLog, SealedLog
 from engine.release.standing import Share, Standing, read_set, same_in, sets_in, standing
 from engine.sources import Source
@@ -121,7 +122,8 @@ class _People:
     """The people of a data set as one ledger knows them."""
 
     known: Known
-    records: str  # digest of their records
+    records: str  # digest of their records, in any order
+    data: str  # and of all that they are known by, in the order of the data
     own_set: str  # digest of the same set, if the ledger has it
     data_set: str  # hash by which ledgers of earlier versions know the data
 
@@ -133,16 +135,18 @@ class _People:
 def path_of(name: str | os.PathLike[str] | None = None) -> Path:
     """Find the ledger: as named, by the environment variable, or in the user's data folder.
 
+    The path is absolute, so that no program finds another ledger in another folder.
+
     Raises
     ------
     InputError
-        If it is named by an empty name, or as something else than a regular file.
+        As `entrance.lasting_file`.
     """
-    stated = os.environ.get(VARIABLE) if name is None else name
-    if stated is not None:
-        return _named(stated, "ledger")
-    folder = os.environ.get("XDG_DATA_HOME") or "~/.local/share"
-    return _named(Path(folder) / "privacy-curves" / "ledger.sqlite3", "ledger")
+    if name is not None:
+        return entrance.lasting_file(name, "ledger")
+    if VARIABLE in os.environ:
+        return entrance.lasting_file(os.environ[VARIABLE], "ledger", VARIABLE)
+    return entrance.users_file("XDG_DATA_HOME", "~/.local/share", "ledger.sqlite3", "ledger")
 
 
 def witness_of(path: Path, name: str | os.PathLike[str] | None = None) -> Path:
@@ -153,25 +157,15 @@ def witness_of(path: Path, name: str | os.PathLike[str] | None = None) -> Path:
     InputError
         As `path_of`, and if it is the ledger itself.
     """
-    stated = os.environ.get(WITNESS_VARIABLE) if name is None else name
-    beside = path.with_name(f"{path.name}.witness") if stated is None else stated
-    witness = _named(beside, "witness")
+    if name is None and WITNESS_VARIABLE in os.environ:
+        witness = entrance.lasting_file(os.environ[WITNESS_VARIABLE], "witness", WITNESS_VARIABLE)
+    else:
+        beside = path.with_name(f"{path.name}.witness")
+        witness = entrance.lasting_file(beside if name is None else name, "witness")
     if os.path.realpath(witness) == os.path.realpath(path):
         raise InputError("The witness cannot be the ledger itself.", field="witness",
                          hint="Name another file, best on another disk.")
     return witness
-
-
-def _named(name: str | os.PathLike[str], field: str) -> Path:
-    """A regular file, or the name of one that is not there yet."""
-    if not os.fspath(name):
-        raise InputError(f"The name of the {field} is empty.", field=field,
-                         hint="Name a file, or leave the option or variable out.")
-    try:
-        full = Path(name).expanduser()
-    except RuntimeError:  # a home that nobody knows
-        full = Path(name)
-    return entrance.file_to_keep(full, field)
 
 
 class Ledger:
@@ -203,6 +197,7 @@ class Ledger:
     (1.0, {2.0: 61})
     """
 
+    @checked
     def __init__(self, path: str | os.PathLike[str] | None = None,
                  witness: str | os.PathLike[str] | None = None) -> None:
         self.path = path_of(path)
@@ -272,6 +267,14 @@ class Ledger:
             total = Books.of(log.entries).total
             return None if total is None else Budget(total[0] / FINE, total[1])
 
+    def check_new(self, name: str, total: Budget | None) -> None:
+        """Refuse a name that is used or a total that is raised, as `charge` would."""
+        check_name(self.entries(), checked_name(name))
+        known = self.total()
+        if total is not None and known is not None and (
+                total.epsilon > known.epsilon or total.delta > known.delta):
+            raise _raised(known)
+
     # -- charging ----------------------------------------------------------------------------
 
     def charge(self, source: Source[Data], charge: Charge, name: str, description: str,
@@ -340,7 +343,7 @@ class Ledger:
             number = log.add(
                 kind="release", name=name, what=description, rho=charge.rho, n=traces.n,
                 request=log.keyed(request) if request else "", plan=log.keep(plan) if plan else "",
-                records=people.records, stated_others=same_people is False,
+                records=people.records, data=people.data, stated_others=same_people is False,
                 same=_kept_pairs(log, people.known),
                 **({"rounds": [_plain(each) for each in charge.rounds]} if charge.rounds else {}),
                 **_final(charge.loss, [people.own_set or log.keep(people.new_set)], own,
@@ -545,18 +548,25 @@ def _traces(source: Source[Data]) -> Traces:
 
 def _people_in(log: OpenLog, books: Books, source: Source[Data], traces: Traces,
                are_others: bool, in_order: bool = False) -> _People:
-    """Find the people of a data set; those of a set that the ledger has need no comparison."""
-    records, same = Records.of(traces, log.key, bool(log.salt)), same_in(log, books)
-    name, data_set = records.digest, _data_set(log, source)
-    own_set = books.set_of.get(name, "")
+    """Find the people of a data set; those of a set that the ledger has need no comparison.
+
+    Data that were charged before, in the same order, need no hash of each person either. Those with
+    spellings that a ledger of an earlier version may know are compared in any case.
+    """
+    same, data = same_in(log, books), file_digest(traces, log.key)
+    data_set, records = _data_set(log, source), None
+    in_order = in_order or bool(log.salt and traces.spellings)
+    name = "" if in_order else books.records_of.get(data, "")
+    if not name:
+        records = Records.of(traces, log.key, bool(log.salt))
+        name = records.digest
+    own_set = "" if in_order else books.set_of.get(name, "")
     own = read_set(log, own_set) if own_set else None
-    if own is not None and not in_order:
-        n = len(own.persons)
-        known = Known(Records(own.ids, own.contents), own.persons, np.ones(n, bool), same,
-                      np.zeros((0, 2), np.uint64), 0, 0)
-    else:
-        known = found(records, (people for _, people in sets_in(log, books)), same, are_others)
-    return _People(known, name, own_set if own is not None and not in_order else "", data_set)
+    if own is not None:
+        return _People(Known.of_sets([own], same), name, data, own_set, data_set)
+    records = records or Records.of(traces, log.key, bool(log.salt))
+    known = found(records, (people for _, people in sets_in(log, books)), same, are_others)
+    return _People(known, name, data, "", data_set)
 
 
 def _check_once(known: Known, facts: PublicFacts, are_others: bool) -> None:
@@ -659,11 +669,7 @@ def _receipt(log: OpenLog, books: Books, number: int, after: Standing | None = N
 def _standing_of_sets(log: OpenLog, books: Books, sets: list[PeopleSet]) -> Standing:
     if not sets:
         return Standing(())
-    ids, contents, persons = (np.concatenate([getattr(people, part) for people in sets])
-                              for part in ("ids", "contents", "persons"))
-    known = Known(Records(ids, contents), persons, np.ones(len(persons), bool),
-                  same_in(log, books), np.zeros((0, 2), np.uint64), 0, 0)
-    return standing(log, books, known)
+    return standing(log, books, Known.of_sets(sets, same_in(log, books)))
 
 
 def _drawn(log: OpenLog, release_id: str) -> Drawn:

@@ -24,6 +24,7 @@ from typing import TYPE_CHECKING, Any
 from engine.core.errors import InputError
 from engine.core.grids import drawing_grid
 from engine.core.tasks import DataType
+from engine.core.typed import checked
 from engine.core.types import Array, Budget, Data
 from engine.mechanisms import Mechanism
 from engine.noise.hardened import opendp
@@ -35,8 +36,11 @@ from engine.sources import Source
 
 if TYPE_CHECKING:
     from opendp.mod import Measurement
+else:
+    Measurement = Any  # which is imported where it is made
 
 
+@checked
 def opendp_measurement(source: Source[Data], mechanism: Mechanism, budget: Budget) -> Measurement:
     """A release as a measurement of OpenDP, with its privacy map.
 

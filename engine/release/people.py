@@ -19,8 +19,8 @@ a guessed id or curve is in it. Two of 10⁶ and 10⁶ people share a hash by ch
 from __future__ import annotations
 
 import hashlib
-from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections import Counter, deque
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -29,23 +29,48 @@ from numpy.typing import NDArray
 from engine.core.identity import Traces
 
 TELLING_BITS = 48.0
+_BATCH = 1 << 12  # texts that are hashed at once
 _WIDEST = 12  # digits of an id with zeros before it
 _NONE = np.uint64(0)
 Hashes = NDArray[np.uint64]
 Integers = NDArray[np.int64]
 
 
-def hashes_of(kind: str, texts: Iterable[bytes], key: bytes) -> Hashes:
+def hashes_of(kind: str, texts: Sequence[bytes], key: bytes) -> Hashes:
     """Hash texts under a key; an empty text has no hash, which is 0."""
-    begun = hashlib.blake2b(key=key, digest_size=8, person=kind.encode()).copy
+    begun = hashlib.blake2b(key=key, digest_size=8, person=kind.encode())
+    digests, is_there = [], _lengths(texts) > 0
+    for part in _batches(texts if is_there.all() else [text for text in texts if text]):
+        states = [begun.copy() for _ in part]
+        deque(map(hashlib.blake2b.update, states, part), 0)
+        digests.append(b"".join(map(hashlib.blake2b.digest, states)))
+    hashes = np.zeros(len(texts), np.uint64)
+    hashes[is_there] = np.frombuffer(b"".join(digests), dtype=">u8")
+    return hashes
 
-    def hashed(text: bytes) -> bytes:
-        state = begun()
-        state.update(text)
-        return state.digest()
 
-    content = b"".join([hashed(text) if text else bytes(8) for text in texts])
-    return np.frombuffer(content, dtype=">u8").astype(np.uint64)
+def _batches(texts: Sequence[bytes]) -> Iterator[Sequence[bytes]]:
+    return (texts[first:first + _BATCH] for first in range(0, len(texts), _BATCH))
+
+
+def _lengths(texts: Sequence[bytes]) -> NDArray[np.uint32]:
+    return np.fromiter(map(len, texts), "<u4", len(texts))
+
+
+def file_digest(traces: Traces, key: bytes) -> str:
+    """Hash all that people of a data set are known by at once, in the order of the data.
+
+    Equal digests are equal `Records`, so that a file that was charged before is known without a
+    hash for each of its people. The same people in another order are known by `Records.digest`.
+    """
+    state = hashlib.blake2b(repr((traces.kind, traces.ids_from, traces.n)).encode(), key=key,
+                            digest_size=32, person=b"data set")
+    for texts in (traces.ids, traces.content, traces.records):
+        state.update(len(texts).to_bytes(8, "little") + _lengths(texts).tobytes())
+        for part in _batches(texts):
+            state.update(b"".join(part))
+    state.update((traces.bits >= TELLING_BITS).tobytes())
+    return state.hexdigest()
 
 
 def _order(first: Hashes, *more: Hashes) -> Integers:
@@ -61,25 +86,26 @@ class Records:
 
     ids: Hashes
     contents: Hashes
-    padded: tuple[Hashes, ...] = ()  # ids that are numbers, as earlier versions may have had them
+    # Other spellings of ids, as earlier versions may have had them: places (k,) and hashes (k,).
+    earlier: tuple[Integers, Hashes] = (np.zeros(0, np.int64), np.zeros(0, np.uint64))
 
     @classmethod
     def of(cls, traces: Traces, key: bytes, is_taken_over: bool = False) -> Records:
         """Hash what people are known by.
 
         Equal records without an id are told apart by their number, so that the same data have the
-        same people whatever the order. Ledgers of earlier versions told 7 from 007; in those that
-        were taken over people are found under both.
+        same people whatever the order. Ledgers of earlier versions told 7 from 007 and “a 1” from
+        “a1”; in those that were taken over people are found under all of them.
         """
         contents = np.zeros(traces.n, np.uint64)
         if len(traces.content):
             is_telling = (traces.bits >= TELLING_BITS).tolist()
-            contents = hashes_of(traces.kind, (text if tells else b"" for text, tells in zip(
-                traces.content, is_telling, strict=True)), key)
+            contents = hashes_of(traces.kind, [text if tells else b"" for text, tells in zip(
+                traces.content, is_telling, strict=True)], key)
         if traces.ids:
             of = b"\0" + traces.ids_from.encode() if traces.ids_from else b""
-            return cls(hashes_of("ids", (text + of for text in traces.ids), key), contents,
-                       _padded(traces.ids, key) if is_taken_over else ())
+            return cls(hashes_of("ids", [text + of for text in traces.ids], key), contents,
+                       *([_earlier(traces, key)] if is_taken_over else []))
         seen, numbered = Counter[bytes](), []
         for text in traces.records:
             numbered.append(text + seen[text].to_bytes(4, "big"))
@@ -95,17 +121,14 @@ class Records:
                               .astype("<u8").tobytes()).hexdigest()
 
 
-def _padded(ids: Sequence[bytes], key: bytes) -> tuple[Hashes, ...]:
-    """Hash ids that are whole numbers with zeros before them, and with .0 behind them."""
-    is_number = [text.isdigit() for text in ids]
-    if not any(is_number):
-        return ()
-    forms = [tuple(text.zfill(width) if number and len(text) < width else b""
-                   for text, number in zip(ids, is_number, strict=True))
-             for width in range(2, _WIDEST + 1)]
-    forms.append(tuple(text + b".0" if number else b""
-                       for text, number in zip(ids, is_number, strict=True)))
-    return tuple(hashes_of("ids", texts, key) for texts in forms if any(texts))
+def _earlier(traces: Traces, key: bytes) -> tuple[Integers, Hashes]:
+    """Hash ids as they are written, and numbers with zeros before them or .0 behind them."""
+    numbers = [(place, text) for place, text in enumerate(traces.ids) if text.isdigit()]
+    forms = [*traces.spellings, *((place, text + b".0") for place, text in numbers),
+             *((place, text.zfill(width)) for width in range(2, _WIDEST + 1)
+               for place, text in numbers if len(text) < width)]
+    return (np.array([place for place, _ in forms], np.int64),
+            hashes_of("ids", [text for _, text in forms], key))
 
 
 @dataclass(frozen=True, eq=False)
@@ -177,6 +200,14 @@ class Known:
     n_by_content: int  # records of people known by their curve alone
     n_twice: int  # records of people who have several in these data, under different ids
 
+    @classmethod
+    def of_sets(cls, sets: Sequence[PeopleSet], same: Same) -> Known:
+        """Give the people of sets that a ledger has."""
+        ids, contents, persons = (np.concatenate([getattr(each, part) for each in sets])
+                                  for part in ("ids", "contents", "persons"))
+        return cls(Records(ids, contents), persons, np.ones(len(persons), bool), same,
+                   np.zeros((0, 2), np.uint64), 0, 0)
+
     def people_set(self) -> PeopleSet:
         """The set as it is kept."""
         return PeopleSet(self.records.ids, self.records.contents, self.persons)
@@ -191,19 +222,19 @@ def found(records: Records, sets: Iterable[PeopleSet], same: Same, are_others: b
     """
     ids, contents, before = records.ids, records.contents, same
     by_id, by_content = np.zeros_like(ids), np.zeros_like(ids)
-    orders: list[tuple[Hashes, Integers]] = []
+    everybody, (places, earlier) = np.arange(len(ids)), records.earlier
+    ways = [(by_id, everybody, ids), (by_id, places, earlier), (by_content, everybody, contents)]
+    orders: list[Integers] = []
     for each in sets:
-        orders = orders or [(keys, np.argsort(keys)) for keys in (contents, ids, *records.padded)]
-        of_contents, *of_ids = orders
-        for (keys, order), theirs, owners in (
-                *((keys, each.ids, by_id) for keys in of_ids),
-                (of_contents, each.contents, by_content)):
+        orders = orders or [np.argsort(keys) for _, _, keys in ways]
+        for (owners, whose, keys), order in zip(ways, orders, strict=True):
+            theirs = each.contents if owners is by_content else each.ids
             owner = _looked_up(keys, order, theirs, each.persons)
-            is_new = (owners == 0) & (owner > 0)
+            whose, owner = whose[owner > 0], owner[owner > 0]
+            is_new = owners[whose] == 0
+            owners[whose[is_new]] = owner[is_new]
             if not (are_others and owners is by_content):
-                same = same.with_pairs(owners[(owners > 0) & (owner > 0)],
-                                       owner[(owners > 0) & (owner > 0)])
-            owners[is_new] = owner[is_new]
+                same = same.with_pairs(owners[whose], owner)
     by_id, by_content = same.names(by_id), same.names(by_content)
     alone = (by_id == 0) & (by_content > 0)
     if are_others:
@@ -239,10 +270,10 @@ def same_among(sets: Sequence[PeopleSet], same: Same) -> Same:
 
 def _looked_up(keys: Hashes, order: Integers, theirs: Hashes, persons: Hashes) -> Hashes:
     """The person of each key among others' hashes; 0 for none. `order` sorts the keys."""
+    if not len(keys) or not theirs.any():
+        return np.zeros_like(keys)
     by_hash = np.argsort(theirs)
     known = theirs[by_hash]
-    if not len(known) or not known[-1]:
-        return np.zeros_like(keys)
     sorted_keys = keys[order]
     place = np.minimum(np.searchsorted(known, sorted_keys), len(known) - 1)
     out = np.zeros_like(keys)

@@ -54,6 +54,14 @@ class State:
     total: Budget | None = None
     entries: tuple[Entry, ...] = ()
 
+    @property
+    def holds(self) -> bool | None:
+        """None where nothing could be checked: without ledger or key, or a way to read them."""
+        if self.problem is None:
+            return True if self.exists else None
+        is_found = isinstance(self.problem, Damaged) and self.problem.field != "key"
+        return False if is_found else None
+
 
 @dataclass(frozen=True)
 class Rebuilt:
@@ -105,6 +113,9 @@ def rebuild(ledger: Ledger) -> Rebuilt | None:
         If the witness says nothing, or the file in its place is somebody else's.
     """
     state = verify(ledger)
+    if state.problem is None and not state.exists:
+        raise InputError("There is no ledger and no witness of one.", field="ledger",
+                         hint="Name the ledger with --ledger. The first release makes one.")
     if state.problem is None:
         return None
     if not isinstance(state.problem, Damaged):  # in use, or not to be read by us

@@ -33,6 +33,9 @@ out" it is published about the others, and its card says so.
 A scenario file with a "source" in place of "data" will do, too; its seed, its axes and its numbers
 of repeats and draws are not looked at, and the budget is that of "budgets".
 
+"guessed_spread" may say how far most people are from the average at most, as a guess from earlier
+studies: the forecast of the error uses it, and nothing that is released.
+
 For a density or a prediction the reading has "features", and "data" their ranges:
 {"file": …, "reading": …, "features": [{"name": "age", "low": 0, "high": 105}],
  "facts": {"origin": …}}. What is predicted is the "value" of the reading, and "facts" has its range
@@ -54,7 +57,9 @@ texts are events, in their order, and "other" what all others are:
  "group_sizes": [120, 118],
  "facts": {"time_high": 1095, "time_unit": "days", "origin": "the protocol"}}.
 "group_sizes" are stated where they are public, "edges" where intervals are not equally wide. With
-a "start" both it and "time" are dates, and times are days between them. "time" is the value for a
+a "start" both it and "time" are dates, and times are days between them. "time_step" among the facts
+is in what step times are recorded, such as 1 for whole days; without it the limits of a median go
+outward to the edges of intervals, since times may be heaped. "time" is the value for a
 distribution, and the score for an ROC curve, whose label is the status; both need "time_low".
 """
 
@@ -81,6 +86,9 @@ from engine.uploads.limits import MAX_BYTES
 from engine.uploads.own_file import OwnFile
 from engine.uploads.source import UploadedData
 
+_NUMBERS = (*data_sections.ENDS, "reading_sd", "guessed_spread",
+            "observations_per_curve", "time_step")
+_FLAGS = ("periodic", "symmetric", "two_classes")
 _KEYS = ("version", "name", "source", "data", "mechanism", "budgets", "repeats", "draws", "seed",
          "axes", "exhausted")
 
@@ -282,27 +290,24 @@ def stated_in(text: str) -> StatedFacts:
     if "facts" not in data:
         raise InputError("These settings state no bounds.", field="facts",
                          hint="The settings saved with a release of an own file do.")
-    facts = checked_object(data["facts"], "facts", data_sections.FACTS)
-    numbers = {name: data_sections.number_in(facts, name)
-               for name in (*data_sections.ENDS, "reading_sd", "observations_per_curve")}
-    features = data_sections.features_of(data, "features")
+    facts = data_sections.RequestFacts.of(data, data_sections.EVERY_FACT)
+    features = data_sections.features_of(data)
     response = _response_in(data, facts) if features else None
-    predicted = [StatedCovariate(response, numbers["value_low"], numbers["value_high"],
-                                 str(facts.get("value_unit", "")))] if response else []
+    predicted = [StatedCovariate(response, facts.value_low, facts.value_high, facts.value_unit)
+                 ] if response else []
     return StatedFacts(
-        {name: number for name, number in numbers.items() if number is not None},
-        {name: str(facts[name]) for name in (*data_sections.WORDS, "origin") if name in facts},
-        {name: facts[name] is True for name in ("periodic", "symmetric", "two_classes")
-         if name in facts}, data_sections.design_of(facts, ()),
-        [*data_sections.features_of(facts, "covariates"), *features, *predicted], features,
-        data_sections.listed_in(data, "edges", (int, float)))
+        {name: number for name in _NUMBERS if (number := getattr(facts, name)) is not None},
+        facts.words(*data_sections.WORDS, "origin"),
+        {name: getattr(facts, name) for name in _FLAGS if name in data["facts"]},
+        data_sections.design_of(facts, ()), [*facts.covariates, *features, *predicted], features,
+        data_sections.edges_of(data))
 
 
-def _response_in(data: Mapping[str, Any], facts: Mapping[str, Any]) -> str | None:
+def _response_in(data: Mapping[str, Any], facts: data_sections.RequestFacts) -> str | None:
     """What is predicted, as its column is called; settings of earlier versions have "columns"."""
     columns = checked_object(data.get("columns", {}), "columns")
-    name = facts.get("value_name") or columns.get("value")
-    return str(name) if name and "value_low" in facts else None
+    name = facts.value_name or columns.get("value")
+    return str(name) if name and facts.value_low is not None else None
 
 
 def _single_budget(budgets: tuple[Budget, ...]) -> Budget:

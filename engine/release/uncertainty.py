@@ -167,9 +167,8 @@ def band_of(estimate: Estimate, ranges: list[tuple[Array, Array]], x: Array, lim
     if not estimate.band_kind or not ranges:
         return None
     counts_ends = estimate.intervals is None and reach_the_ends(estimate)
-    unseen, at_times = None if estimate.band is None else estimate.band.unseen, 0.0
-    if unseen is not None and unseen.are_open(estimate.basis_sizes[0]):
-        at_times = float(np.mean([width_at(*ends, unseen.times) / 2 for ends in ranges]))
+    times = getattr(estimate.basis, "times", ())
+    at_times = float(np.mean([width_at(*ends, times) / 2 for ends in ranges])) if times else 0.0
     is_periodic = counts_ends and getattr(estimate.basis, "is_periodic", False)
     inside = slice(0, len(x)) if counts_ends else _all_but_the_ends(len(x))
     half = float(np.mean([(high - low)[inside].mean() / 2 for low, high in ranges]))

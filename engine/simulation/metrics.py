@@ -199,11 +199,14 @@ def best_kept(estimate: Estimate, truth: Truth) -> Array:
     (budgets, 1, 1, …, GRID_SIZE)
         On the drawing grid, in response units; several functions before the last axis.
     """
-    best = estimate.project(truth)[0]
-    n_kept = np.array(estimate.basis_sizes or [estimate.basis.size] * len(estimate.coefficients))
-    is_kept = np.arange(estimate.basis.size) < n_kept.reshape(-1, *[1] * best.ndim)
-    reduced = np.where(is_kept, best, 0.0)
-    return estimate.on_grid(reduced, drawing_grid())[:, None, None]
+    basis, grid = estimate.basis, drawing_grid()
+    left = truth if estimate.offset is None else truth.less(estimate.offset)
+    curves = []
+    for size in estimate.basis_sizes or (basis.size,) * len(estimate.coefficients):
+        kept = basis.first(size)
+        curves.append(kept.project(left)[0] @ kept(grid).T)
+    offset = 0.0 if estimate.offset is None else estimate.offset(grid)
+    return np.array(curves)[:, None, None] + offset
 
 
 @dataclass(frozen=True)

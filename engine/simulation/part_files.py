@@ -23,7 +23,7 @@ import scipy
 from engine import __version__
 from engine.core.entrance import bytes_of, called, folder_to_fill, write_whole
 from engine.core.errors import InputError
-from engine.core.plain import record
+from engine.core.typed import record
 from engine.core.types import Array, Spend
 from engine.simulation.experiments import Part
 

@@ -2,17 +2,23 @@
 
 One file for each message, named by its position, its site and the first digits of the SHA-256 of
 its content; and one for each offer, sign-off and withdrawal, named by what it is and its site. A
-file is written under another name first, so that nobody reads half of it where all see one disk;
-where a service copies files between machines, a message whose content does not have the digest in
-its name, and a statement that does not end in a line, are not whole yet and wait. Files with other
-names are left alone.
+file is written under another name first, so that nobody reads half of it where all see one disk.
+
+Where a service copies files between machines, a file may be there before its content: empty, in
+part, as a link that leads nowhere, closed to readers, or gone again between two looks. A message
+whose content does not have the digest in its name, a statement that does not end in a line, and a
+file that cannot be read are not whole yet: they wait, and are named (`unfinished`). Files with
+other names are left alone. What has the name of a message or statement and is something else, such
+as a folder, a larger file or the message of another site, is refused by that name.
 """
 
 from __future__ import annotations
 
 import hashlib
 import re
+import stat
 import time
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TypeVar
@@ -36,7 +42,7 @@ class Folder:
     """A folder through which statements and messages travel."""
 
     path: Path  # that is there
-    unfinished: list[str] = field(default_factory=list)  # files that were not whole just now
+    unfinished: list[str] = field(default_factory=list)  # files that wait, since `received`
     _names: frozenset[str] = frozenset()
 
     def received(self) -> list[Message]:
@@ -67,9 +73,20 @@ class Folder:
         """Write an offer, a sign-off or a withdrawal; the same content is written once."""
         return self._write(f"{statement.kind}-{statement.site}.json", statement.to_bytes())
 
+    def take_away(self, statement: Statement) -> None:
+        """Remove a statement, if it stands there as it was written."""
+        path = self.path / f"{statement.kind}-{statement.site}.json"
+        with suppress(OSError):
+            if path.read_bytes() == statement.to_bytes():
+                path.unlink()
+
     def _write(self, name: str, content: bytes) -> Path:
         path = self.path / name
-        if not path.exists() or path.read_bytes() != content:
+        try:
+            is_there = path.read_bytes() == content
+        except OSError:  # not there, or not for long
+            is_there = False
+        if not is_there:
             entrance.write_whole(path, content, "through")
         return path
 
@@ -101,9 +118,9 @@ class Folder:
             stated = _STATED.fullmatch(name)
             if stated is None or stated[1] != kind.kind:
                 continue
-            content = entrance.bytes_of(self.path / name, statements.MAX_BYTES, kind.kind)
+            content = self._content(name, statements.MAX_BYTES, kind.kind)
             if not content.endswith(b"\n"):
-                self.unfinished.append(name)
+                self._waits(name)
                 continue
             statement = kind.read(content, name)
             if statement.site != stated[2]:
@@ -112,16 +129,32 @@ class Folder:
         return found
 
     def _read(self, name: str) -> Message | None:
-        content = entrance.bytes_of(self.path / name, messages.MAX_BYTES, "message")
+        content = self._content(name, messages.MAX_BYTES, "message")
         stated = _NAME.fullmatch(name)
         assert stated is not None
         if stated[3] != _digits(content):
-            self.unfinished.append(name)
+            self._waits(name)
             return None
         message = messages.read(content, name)
         if (message.position + 1, message.body.get("site")) != (int(stated[1]), stated[2]):
             raise _renamed(name)
         return message
+
+    def _content(self, name: str, limit: int, field: str) -> bytes:
+        """Read a file; empty where there is none that can be read now."""
+        path = self.path / name
+        try:
+            return entrance.bytes_of(path, limit, field)
+        except InputError:
+            with suppress(OSError):
+                status = path.stat()
+                if not stat.S_ISREG(status.st_mode) or status.st_size > limit:
+                    raise
+            return b""
+
+    def _waits(self, name: str) -> None:
+        if name not in self.unfinished:
+            self.unfinished.append(name)
 
 
 def _renamed(name: str) -> InputError:

@@ -22,6 +22,7 @@ class Pipes:
 
     incoming: IO[bytes]
     outgoing: IO[bytes]
+    unfinished: tuple[str, ...] = ()  # a line is whole
     _heard: list[Message] = field(default_factory=list)
     _signed: list[SignOff] = field(default_factory=list)
     _sent: set[bytes] = field(default_factory=set)

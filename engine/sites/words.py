@@ -99,6 +99,11 @@ def waiting_for(names: Sequence[str]) -> str:
             "have.")
 
 
+def unfinished(names: Sequence[str]) -> str:
+    """Name files that are waited for; empty where none is."""
+    return f"Not whole yet, or not to be read: {', '.join(names)}." if names else ""
+
+
 def withdrawn(protocol: Protocol, withdrawal: Withdrawal) -> list[str]:
     """Say what a withdrawal ends, and what stays charged."""
     drawn, is_masked = withdrawal.round, protocol.plan.study.shares is not None

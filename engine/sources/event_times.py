@@ -15,6 +15,7 @@ from engine.core.types import Array, EventData, EventFacts, Truth
 from engine.sources import DealtRecords, dealt, number_of, sites_with, sources
 
 _POINTS = 20_001  # at which a mixture is tabulated
+_DAY = 1 / 365.25  # a year: times are those between two dates
 
 
 @dataclass(frozen=True)
@@ -137,6 +138,7 @@ class EventTimes(DealtRecords[EventData]):
         return EventFacts(
             name=self.label, value_name="Survival", value_low=0.0, value_high=1.0,
             time_name="Time", time_unit="years", time_high=self.follow_up,
+            time_step=min(_DAY, self.follow_up / 100),
             groups=GROUPS if self.has_groups else (),
             group_sizes=sizes if self.has_groups and self.sizes_public else ())
 

@@ -96,7 +96,7 @@ class HeartFailure(HeartFailurePatients):
     @property
     def _stated(self) -> dict[str, Any]:
         return {"name": self.label, "time_name": "Time", "time_unit": "days",
-                "time_high": NINE_MONTHS, "causes": ("Death",),
+                "time_high": NINE_MONTHS, "time_step": 1.0, "causes": ("Death",),
                 "groups": ("High pressure", "Other") if self.by_pressure else (),
                 "origin": "the study, which ran from April to December 2015"}
 

@@ -32,7 +32,7 @@ _CLOCK = (r"(?P<hour>[01]?[0-9]|2[0-4]):(?P<minute>[0-5][0-9])"
 _ELAPSED = (r"(?P<hour>[0-9]{1,4}):(?P<minute>[0-5][0-9])"
             r"(?::(?P<second>[0-5][0-9](?:\.[0-9]{1,9})?))?")
 _OFFSET = r"(?:\s*(?P<offset>z|utc|gmt|[+-][0-9]{2}:?[0-9]{2}|[+-][0-9]{2}))?"
-_TAIL = rf"(?:(?:t|:|\s)\s*{_CLOCK}{_OFFSET})?$"
+_TAIL = rf"(?:(?:t|:|,?\s)\s*{_CLOCK}{_OFFSET})?$"
 _MONTHS = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
 _MONTH = (rf"(?P<word>{'|'.join(_MONTHS)})"
           r"(?:uary|ruary|ch|il|e|y|ust|t|tember|ober|ember)?\.?")

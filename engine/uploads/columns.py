@@ -31,6 +31,8 @@ class Observations:
         Of the d columns.
     ids : tuple of str
         Of the n people; empty where no column names them.
+    spellings : str
+        Other spellings of ids, by which ledgers of version 0.5.0 may know people; joined by NUL.
     server_names : tuple of str
         Of the sites; empty where no column names them.
     time_column, value_column : str
@@ -45,6 +47,7 @@ class Observations:
     covariates: Array
     covariate_names: tuple[str, ...] = ()
     ids: tuple[str, ...] = ()
+    spellings: str = ""
     server_names: tuple[str, ...] = ()
     time_column: str = ""
     value_column: str = ""

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -100,19 +100,6 @@ class StatedDesign:
                    gap=_rounded(design.gap * length) if design.gap else None,
                    window=_rounded(design.window * length) if design.window else None)
 
-    @classmethod
-    def from_plain(cls, plain: Mapping[str, Any]) -> StatedDesign:
-        """From the fields of a request file; they are checked by `on_unit_time`.
-
-        Parameters
-        ----------
-        plain : mapping
-            As `to_plain` writes them.
-        """
-        fields: dict[str, Any] = {name: tuple(value) if isinstance(value, list) else value
-                                  for name, value in plain.items()}
-        return cls(**fields)
-
     def to_plain(self) -> dict[str, Any]:
         """The fields that say something, as they stand in a request file."""
         fields = {"law": self.law, "times": list(self.times), "gap": self.gap,
@@ -190,7 +177,7 @@ def _share(length: float | None, name: str, facts: PublicFacts) -> float:
         raise InputError(f"State {distance}.", field=name,
                          hint=f"{_in_unit(facts)}, from how the study was planned.")
     whole = facts.time_high - facts.time_low
-    if isinstance(length, bool) or not isinstance(length, int | float) or not 0 < length <= whole:
+    if not 0 < length <= whole:
         raise InputError(f"State {distance}: above 0 and at most {whole:g}, the length of the "
                          "range.", field=name)
     return float(length) / whole
@@ -205,9 +192,8 @@ def _density(heights: Sequence[float]) -> Design:
     return design
 
 
-def _numbers(values: Sequence[Any], field: str) -> Array:
-    if not all(isinstance(x, int | float) and not isinstance(x, bool) and math.isfinite(x)
-               for x in values):
+def _numbers(values: Sequence[float], field: str) -> Array:
+    if not all(map(math.isfinite, values)):
         raise InputError(f"“{field}” must be finite numbers.", field=field,
                          hint="For example 2, 6, 10, 14.")
     return np.array(values, dtype=float)

@@ -130,7 +130,8 @@ def notes_on_events(table: EventTable, notes: tuple[str, ...], n_further: int,
 
 def declare_events(time_low: float | None, time_high: float | None, origin: str,
                    columns: EventColumns, edges: Sequence[float] = (),
-                   group_sizes: Sequence[int] = (), **words: Any) -> EventFacts:
+                   group_sizes: Sequence[int] = (), time_step: float | None = None, **words: Any
+                   ) -> EventFacts:
     """The facts a person states about their times, from outside the data.
 
     Parameters
@@ -145,6 +146,8 @@ def declare_events(time_low: float | None, time_high: float | None, origin: str,
         Those of the intervals; none for equally wide ones.
     group_sizes : sequence of int
         Sizes of the groups, where they are public.
+    time_step : float, optional
+        In which times are recorded, such as a month; None where it is not stated.
     **words : str
         "time_name", "time_unit", "person" and "people", of which empty ones are left as usual.
 
@@ -166,7 +169,7 @@ def declare_events(time_low: float | None, time_high: float | None, origin: str,
         kind=DataKind.UPLOAD, name="Your people", time_low=low, time_high=high,
         origin=origin.strip()[:200], causes=(OR.join(causes),) if labels else causes,
         groups=columns.groups, edges=tuple(map(float, edges)),
-        group_sizes=tuple(map(int, group_sizes)),
+        group_sizes=tuple(map(int, group_sizes)), time_step=float(time_step or 0.0),
         value_name=rows.value_name, value_low=0.0, value_high=1.0,
         **{name: word for name, word in words.items() if word})
 

@@ -8,12 +8,19 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from collections.abc import Callable
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
+from numpy.typing import NDArray
 
 from engine.core.enumerations import Enumeration
+
+ROUNDED = ("Format the column of ids as text or whole numbers in the spreadsheet program, so that "
+           "every digit is there, and save the file again. If ids are called so, put a letter in "
+           "front of them.")
+"""What to do about ids that look like 1.2E+11."""
 
 
 class IdForm(Enumeration):
@@ -27,6 +34,7 @@ class IdForm(Enumeration):
 _MINUS = "\N{MINUS SIGN}"
 _UNSEEN = re.compile("[\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180f\u2800\u3164\ufe00-\ufe0f\uffa0"
                      "\U000e0000-\U000e0fff]")  # letters and marks without a shape
+_ROUNDED = r"^[0-9]+(\.[0-9]+)?e[+-]?[0-9]+$"
 _WHOLE = re.compile(r"0*([0-9]+?)(?:\.0+)?")
 
 
@@ -54,14 +62,31 @@ def canonical(text: str, form: IdForm = IdForm.TEXT) -> str:
 
 def canonical_texts(texts: pa.Array, form: IdForm = IdForm.TEXT) -> pa.Array:
     """Return `canonical` of each text, of plain ones by the array."""
-    if form is not IdForm.EXACT:
-        plain = np.asarray(pc.string_is_ascii(texts))
-        folded = pc.replace_substring_regex(pc.utf8_lower(texts), r"[\x00-\x20\x7f]", "")
-        if form is IdForm.NUMBER:
-            folded = pc.replace_substring_regex(folded, r"^0*([0-9]+?)(\.0+)?$", r"\1")
-        if plain.all():
-            return folded
-        rest = pa.array([canonical(text, form) for text in texts.filter(pa.array(~plain))
-                         .to_pylist()], pa.string())
-        return pc.replace_with_mask(folded, pa.array(~plain), rest)
-    return pa.array([canonical(text, form) for text in texts.to_pylist()], pa.string())
+    if form is IdForm.EXACT:
+        return pa.array([canonical(text, form) for text in texts.to_pylist()], pa.string())
+    folded = pc.replace_substring_regex(pc.utf8_lower(texts), r"[\x00-\x20\x7f]", "")
+    if form is IdForm.NUMBER:
+        folded = pc.replace_substring_regex(folded, r"^0*([0-9]+?)(\.0+)?$", r"\1")
+    return _where_not_plain(texts, folded, lambda text: canonical(text, form))
+
+
+def earlier_texts(texts: pa.Array) -> pa.Array:
+    """Return ids as version 0.5.0 told people apart: by NFC, without outer blanks and capitals."""
+    return _where_not_plain(
+        texts, pc.utf8_lower(pc.utf8_trim_whitespace(texts)),
+        lambda text: unicodedata.normalize("NFC", text.strip()).strip().casefold())
+
+
+def _where_not_plain(texts: pa.Array, folded: pa.Array, fold: Callable[[str], str]) -> pa.Array:
+    """Replace what was folded as ASCII where a text holds more than that."""
+    plain = np.asarray(pc.string_is_ascii(texts))
+    if plain.all():
+        return folded
+    rest = texts.filter(pa.array(~plain)).to_pylist()
+    return pc.replace_with_mask(folded, pa.array(~plain), pa.array(map(fold, rest), pa.string()))
+
+
+def lost_digits(ids: pa.Array) -> NDArray[np.bool_]:
+    """Tell which ids in normal form look like 1.2E+11: rounded alike, two people would become one.
+    """
+    return np.asarray(pc.match_substring_regex(ids, _ROUNDED))

@@ -22,7 +22,7 @@ from engine.numerics.counts.estimands import ESTIMANDS
 from engine.uploads.columns import Integers, Observations
 from engine.uploads.curves import CurveTable, Upload
 from engine.uploads.design import StatedDesign, StatedLaw
-from engine.uploads.devices.reading import is_archive_of_exports
+from engine.uploads.devices.archives import is_archive_of_tables
 from engine.uploads.doubts import doubts
 from engine.uploads.events import EventColumns, EventTable, UploadEvents, declare_events
 from engine.uploads.facts import MAX_OBSERVATIONS, REACHES, StatedCovariate, declare, declare_rows
@@ -156,7 +156,7 @@ def sheets_of(content: bytes) -> tuple[str, ...]:
     InputError
         If it is a workbook that cannot be read.
     """
-    if not is_workbook(content) or is_archive_of_exports(content):
+    if not is_workbook(content) or is_archive_of_tables(content):
         return ()
     sheet_cells(content, "", 0, LIMITS)  # which checks the archive
     return sheet_names(content)

@@ -34,7 +34,7 @@ _REPEATED_CODES = (99.9, 999.9, *(sign * float(digit * n) for sign in (1, -1) fo
 _AS_LARGE = 0.5  # of a code, from which another number below shows that it may be none
 _NEAR = 0.4  # of a code, within which another number shows that it may be none
 _GAP, _MANY = 0.1, 20  # of a range beside 0, and other numbers: kinds and counts are no such ones
-_LEAST_OF_TIMES = 100.0  # a visit of many people may well be at 9 or 99, beyond what was planned
+LEAST_OF_TIMES = 100.0  # a visit of many people may well be at 9 or 99, beyond what was planned
 _MOST_OF_A_SHARE = 10.0  # percent, up to which numbers may all be below 1
 _SEVERAL = 2  # cells with exactly the same code
 _OTHER_COLUMN = ("Check the unit: state bounds in the unit of the file, or choose the column that "
@@ -109,7 +109,7 @@ def check_fit(times: Array, values: Array, counts: Integers, time_unit: str, fac
     """
     _check_unit(time_unit, facts)
     time = _Range(uncapital(facts.time_name) or "time", facts.time_low, facts.time_high,
-                  facts.time_unit or time_unit, "time_low", _LEAST_OF_TIMES)
+                  facts.time_unit or time_unit, "time_low", LEAST_OF_TIMES)
     again = f"{READ_AGAIN}. Or state a range in {time_unit}." if time_unit else (
         "State a range in the unit of the file.")
     if not time_unit and _are_serial(times):
@@ -237,7 +237,7 @@ def check_follow_up(times: Array, has_event: NDArray[np.bool_], facts: PublicFac
     if not known.any():
         return
     _refuse_codes(times, _Range(uncapital(facts.time_name) or "times", facts.time_low,
-                                facts.time_high, facts.time_unit, "time_high", _LEAST_OF_TIMES),
+                                facts.time_high, facts.time_unit, "time_high", LEAST_OF_TIMES),
                   OF_OUTCOMES)
     if float((times[known] < facts.time_low).mean()) > MAX_OUTSIDE:
         raise InputError("More than half of the times lie before their start.", field="start",

@@ -22,7 +22,13 @@ from engine.core.lists import counted, shortened
 from engine.core.types import Array
 from engine.uploads.cells import meanings, read_cells, unit_of
 from engine.uploads.devices.lines import lines_of_export
-from engine.uploads.ids import IdForm, canonical_texts
+from engine.uploads.ids import (
+    ROUNDED,
+    IdForm,
+    canonical_texts,
+    earlier_texts,
+    lost_digits,
+)
 from engine.uploads.limits import LIMITS, Limits
 from engine.uploads.lines import Lines, lines_of, lines_of_frame
 from engine.uploads.reading_of_files import CODED, UNITS, Column, Kind, Reading
@@ -35,7 +41,6 @@ Flags = NDArray[np.bool_]
 UNKNOWN = -1  # a code for a text that is missing
 OTHER = -2  # and for one that was not stated: censored, or left out
 _ANY_DAY = "1970-01-01"
-_ROUNDED = r"^[0-9]+(\.[0-9]+)?e[+-]?[0-9]+$"
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -45,6 +50,7 @@ class People:
     reading: Reading
     ids: tuple[str, ...]  # (n,) in normal form, each once; where lines are people, their places
     person: Integers  # (lines,) by the place of the id
+    spellings: str  # by which version 0.5.0 knew ids, where these are others; with \0 between
     columns: Mapping[str, Array]  # by role, and "wide" for curves in rows or columns: (lines, m)
     codes: Mapping[str, Integers]  # by role: the place among `words`, UNKNOWN or OTHER; (lines,)
     words: Mapping[str, tuple[str | float, ...]]  # by role, in their stated order
@@ -97,7 +103,7 @@ def read_frame(frame: pd.DataFrame, reading: Reading) -> People:
 def _people(lines: Lines, reading: Reading) -> People:
     """Read the cells of all lines, and refuse the file if one is outside the reading."""
     faults = _Faults(lines)
-    ids, person = _ids(lines, reading, faults)
+    ids, person, spellings = _ids(lines, reading, faults)
     columns = {role: faults.noted(_values(lines, column, reading) if role in CODED else
                                   _numbers_of(_values(lines, column, reading), column), column)
                for role, column in _spanning(reading).items() if reading.frame.people == "rows"}
@@ -109,7 +115,7 @@ def _people(lines: Lines, reading: Reading) -> People:
     faults.check()
     codes = {role: _codes(values) for role, values in columns.items() if role in CODED}
     return People(
-        reading=reading, ids=ids, person=person, codes=codes,
+        reading=reading, ids=ids, person=person, spellings=spellings, codes=codes,
         columns={role: values for role, values in columns.items() if role not in CODED}
         | ({} if wide is None else {"wide": wide}),
         words={role: meanings(reading.columns[role]) for role in codes}, times=times,
@@ -120,29 +126,36 @@ def _people(lines: Lines, reading: Reading) -> People:
 # -- lines outside the reading ---------------------------------------------------------------------
 
 
+_OF_DATES = ("Correct those dates, or the reading: “order” says how they are written, and “offset” "
+             "what becomes of a time zone behind them.")
+_OF_CELLS = ("Correct those cells, or the reading: “missing” lists the texts that stand for a missing "
+             "value, “decimal” the mark in numbers, and “words” what texts mean.")
+_OF_LINES = ("Correct those lines: each has as many cells as the header, an id, and both quotation "
+             "marks of a cell. Or correct the “frame” of the reading.")
+
+
 class _Faults:
     """Which lines are outside the reading, each by the first of its faults."""
 
     def __init__(self, lines: Lines) -> None:
         self._kinds = {kind: number for kind, number in lines.outside.items() if number}
         self._is_outside = np.zeros(lines.n_lines, dtype=bool)
-        self._of_dates = self._of_cells = False
         self._n_lines = lines.n_lines
+        self._advice = ""  # on the first kind of fault that has one of its own
 
-    def add(self, flags: Flags, kind: str) -> None:
+    def add(self, flags: Flags, kind: str, advice: str = "") -> None:
         """Take note of lines with a fault."""
         new = int(np.count_nonzero(flags & ~self._is_outside))
         if new:
             self._kinds[kind] = self._kinds.get(kind, 0) + new
             self._is_outside |= flags
+            self._advice = self._advice or advice
 
     def noted(self, read: tuple[Array, Flags], column: Column) -> Array:
         """Take note of cells that are unreadable, and return the values of all."""
         values, unreadable = read
-        if unreadable.any():
-            self.add(unreadable, f"with an unreadable cell in “{shortened(column.name)}”")
-            self._of_cells = True
-            self._of_dates |= column.kind is Kind.DATE
+        self.add(unreadable, f"with an unreadable cell in “{shortened(column.name)}”",
+                 _OF_DATES if column.kind is Kind.DATE else _OF_CELLS)
         return values
 
     def check(self) -> None:
@@ -152,37 +165,24 @@ class _Faults:
             listed = ", ".join(f"{count:,} {kind}" for kind, count in self._kinds.items())
             raise InputError(
                 f"{counted(number, 'line')} {'is' if number == 1 else 'are'} outside the reading "
-                f"({listed}). Nothing was read.", field="reading", hint=self._advice)
+                f"({listed}). Nothing was read.", field="reading", hint=self._advice or _OF_LINES)
         if not self._n_lines:
             raise InputError("There are no lines below the header.", field="file",
                              hint="Bring a table with at least one line of data.")
-
-    @property
-    def _advice(self) -> str:
-        if self._of_dates:
-            return ("Correct those dates, or the reading: “order” says how they are written, and "
-                    "“offset” what becomes of a time zone behind them.")
-        if self._of_cells:
-            return ("Correct those cells, or the reading: “missing” lists the texts that stand for "
-                    "a missing value, “decimal” the mark in numbers, and “words” what texts mean.")
-        return ("Correct those lines: each has as many cells as the header, an id, and both "
-                "quotation marks of a cell. Or correct the “frame” of the reading.")
 
 
 # -- whose a line is -------------------------------------------------------------------------------
 
 
-def _ids(lines: Lines, reading: Reading, faults: _Faults) -> tuple[tuple[str, ...], Integers]:
-    """Return the ids in order of appearance, and the place of that of each line."""
+def _ids(lines: Lines, reading: Reading, faults: _Faults) -> tuple[tuple[str, ...], Integers, str]:
+    """Return the ids in order of appearance, the place of each line's, and other spellings."""
     stated = reading.person
     assert stated is not None  # the reading is complete
     if stated.file and lines.person is None:  # of a table, which is one file
-        return ("file",) * bool(lines.n_lines), np.zeros(lines.n_lines, dtype=np.int64)
+        return ("file",) * bool(lines.n_lines), np.zeros(lines.n_lines, dtype=np.int64), ""
     if stated.rows:
         return (tuple(f"row {number}" for number in range(1, lines.n_lines + 1)),
-                np.arange(lines.n_lines))
-    if stated.file and lines.person is None:
-        return ("file",), np.zeros(lines.n_lines, dtype=np.int64)
+                np.arange(lines.n_lines), "")
     text = lines.cells[stated.column] if lines.person is None else lines.person
     written = text.dictionary_encode()
     ids = canonical_texts(written.dictionary, stated.form)
@@ -193,11 +193,19 @@ def _ids(lines: Lines, reading: Reading, faults: _Faults) -> tuple[tuple[str, ..
     codes = np.asarray(written.indices)
     faults.add(np.asarray(is_none)[codes], "without an id")
     if stated.form is not IdForm.EXACT:  # people whose long numbers are rounded alike become one
-        rounded = np.asarray(pc.match_substring_regex(ids, _ROUNDED))
-        faults.add(rounded[codes], "with an id such as 1.2E+11, which has lost digits")
+        faults.add(lost_digits(ids)[codes], "with an id such as 1.2E+11, which has lost digits",
+                   ROUNDED)
     merged = ids.dictionary_encode()
     return (tuple(merged.dictionary.to_pylist()),
-            np.asarray(merged.indices)[codes].astype(np.int64))
+            np.asarray(merged.indices)[codes].astype(np.int64),
+            _spellings(written.dictionary))
+
+
+def _spellings(texts: pa.Array) -> str:
+    """Join the ids whose inner blanks, dashes or unseen characters told people apart in 0.5.0."""
+    earlier = earlier_texts(texts)
+    spelled = earlier.filter(pc.not_equal(earlier, canonical_texts(texts)))
+    return str(pc.binary_join(pa.ListArray.from_arrays([0, len(spelled)], spelled), "\0")[0])
 
 
 # -- what a line says ------------------------------------------------------------------------------

@@ -17,6 +17,7 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from engine.core.errors import InputError
 from engine.core.lists import counted, listed, shortened
@@ -30,7 +31,13 @@ from engine.uploads.proposing.examples import examples_of, summary_of
 from engine.uploads.proposing.framing import framed
 from engine.uploads.proposing.moments import beginning_of, kind_of_name, refuse_compact
 from engine.uploads.proposing.names import plain_name
-from engine.uploads.proposing.people import Ids, proposed_ids, refuse_totals
+from engine.uploads.proposing.people import (
+    Ids,
+    is_total,
+    proposed_ids,
+    refuse_rounded,
+    refuse_totals,
+)
 from engine.uploads.proposing.questions import Question, likely
 from engine.uploads.proposing.roles import (
     EVENTS,
@@ -41,6 +48,7 @@ from engine.uploads.proposing.roles import (
     hours_of,
     roles_of,
 )
+from engine.uploads.proposing.series import is_family_of_people
 from engine.uploads.proposing.stated import Stated
 from engine.uploads.reading_of_files import CODED, Column, Kind, Person, Reading
 from engine.uploads.spellings import OF_KINDS, OF_UNITS, plain_spelling
@@ -50,6 +58,7 @@ _OF_DATA = {DataType.CURVES: FileKind.CURVES, DataType.READINGS: FileKind.SINGLE
             DataType.RECORDS: FileKind.RECORDS, Counted.OUTCOMES: FileKind.OUTCOMES,
             Counted.VALUES: FileKind.VALUES, Counted.LABELS: FileKind.SCORES}
 _MOST_KINDS = 100  # of measurement, or units; more texts are ids
+_SENTENCE = r"\pL\S*\s+\S|:"  # a word with another behind it, or a colon
 _SEVERAL = {FileKind.CURVES: "keep", FileKind.OUTCOMES: "join"}
 
 
@@ -130,10 +139,12 @@ def propose(content: bytes, *, data: FileKind | DataType | Counted | str | None 
     ('3 lines, 2 different “child_id”: one id is one person', ())
     """
     look = Look(framed(content, encoding, sheet, limits), Stated.of(stated))
+    _refuse_totals_of_lines(look)
     roles = roles_of(look, _kind(data))
     ids = _ids(look, roles)
     reading = _reading(look, roles, ids)
-    ask = (*gaps_of(look, roles, reading), *doubts_of(look, roles, reading))
+    ask = (*gaps_of(look, roles, reading, _beginning(look, roles, reading, ids)),
+           *doubts_of(look, roles, reading))
     return Proposal(
         kind=roles.kind, reading=reading, likely=likely(reading, ask), ask=ask,
         people=_people(look, reading, ids, ask), n_lines=look.framed.n_lines,
@@ -141,6 +152,14 @@ def propose(content: bytes, *, data: FileKind | DataType | Counted | str | None 
                                               max(len(roles.at), 1)),
         n_people=_n_people(look, reading, ids), examples=examples_of(reading),
         notes=(*look.framed.notes, *notes_on(look, roles, reading)))
+
+
+def _refuse_totals_of_lines(look: Look) -> None:
+    """Refuse lines of totals by the first column, whatever it is, and columns of totals of people."""
+    first, *others = look.columns.values()
+    refuse_totals(first.texts, first.name)
+    if is_family_of_people([each.name for each in others if not is_total(each.name)], look.named):
+        refuse_totals(pa.array([each.name for each in others]), "")
 
 
 def propose_within(content: bytes, *, data: FileKind | DataType | Counted | str | None = None,
@@ -176,8 +195,6 @@ def _reading(look: Look, roles: Roles, ids: Ids | None) -> Reading:
     of_curves = roles.kind not in EVENTS
     columns = {role: column_of(look, names, role, of_curves)
                for role, names in roles.single.items()}
-    if "time" in columns and roles.kind not in EVENTS:
-        columns["time"] = _counted(look, roles, columns["time"], ids)
     for role in ("start", "entry"):  # a name may speak of a start, and its cells of something else
         if role in columns and role not in look.choices and (
                 columns[role].kind is not columns["time"].kind):
@@ -196,7 +213,9 @@ def _reading(look: Look, roles: Roles, ids: Ids | None) -> Reading:
     _refuse_kinds(look, roles, ids)
     if ids is not None:
         _refuse_lines_without_id(ids, missing)
+        refuse_rounded(ids)
         refuse_totals(ids.content.texts, ids.content.name)
+        _refuse_footers(look, ids)
     elif roles.people_in_columns:
         refuse_totals(pa.array([*look.columns][1:]), "")
     return Reading(
@@ -231,13 +250,13 @@ def _of_values(look: Look, names: Sequence[str]) -> Column:
 
 
 def _missing(look: Look, roles: Roles) -> tuple[str, ...]:
-    """Return the usual texts of missing cells that occur where numbers and dates stand.
+    """Return the usual texts of missing cells that occur where numbers and dates may stand.
 
     Among words, such as of a status, “none” may mean something.
     """
     names = (*(name for role, names in roles.single.items() if role not in CODED
                for name in names), *roles.covariates, *roles.features,
-             *(name for name, _ in roles.at),
+             *(name for name, _ in roles.at), *roles.candidates,
              *([*look.columns][1:] if roles.people_in_columns else ()))
     occurring = {text.casefold() for name in names for text in look.columns[name].missing}
     return ("", *sorted(occurring))
@@ -275,6 +294,23 @@ def _refuse_lines_without_id(ids: Ids, missing: Sequence[str]) -> None:
                          "cannot be protected.")
 
 
+def _refuse_footers(look: Look, ids: Ids) -> None:
+    """Refuse lines with nothing beside an id of several words, where others have one: footnotes."""
+    is_sentence = np.asarray(pc.match_substring_regex(ids.content.texts, _SENTENCE))
+    of_lines = is_sentence[ids.content.codes]
+    if not of_lines.any() or 2 * of_lines.sum() > len(of_lines):
+        return
+    others = [content for content in look.columns.values() if content is not ids.content]
+    alone = of_lines & np.all([np.asarray(pc.equal(pc.utf8_trim_whitespace(content.text), ""))
+                               for content in others], axis=0)
+    if alone.any():
+        number = int(alone.sum())
+        raise InputError(
+            f"{counted(number, 'line')} {have(number)} a text in “{shortened(ids.content.name)}” and "
+            "nothing else, as notes below a table do.", field=ids.content.name,
+            hint="Leave notes out: they would count as people.")
+
+
 def _several(look: Look, roles: Roles) -> str:
     """Return what becomes of several lines of one person."""
     if look.stated.several:
@@ -284,15 +320,15 @@ def _several(look: Look, roles: Roles) -> str:
     return _SEVERAL.get(roles.kind, "refuse")
 
 
-def _counted(look: Look, roles: Roles, column: Column, ids: Ids | None) -> Column:
-    """Return the column of times with what its stamps most likely count, if nobody said it."""
-    names = roles.single["time"]
-    if column.kind is not Kind.DATE or column.counted:
-        return column
-    hours = hours_of(look, names, column.order)
+def _beginning(look: Look, roles: Roles, reading: Reading, ids: Ids | None) -> str:
+    """Return what the dates of observations most likely count."""
+    time = reading.columns.get("time")
+    if time is None or time.kind is not Kind.DATE or roles.kind in EVENTS:
+        return ""
+    hours = hours_of(look, roles.single["time"], time.order)
     person = (np.zeros(len(hours), dtype=np.int64) if roles.people_in_columns or ids is None else
               ids.content.codes)
-    return replace(column, counted=beginning_of(hours, person))
+    return beginning_of(hours, person)
 
 
 # -- people ----------------------------------------------------------------------------------------

@@ -99,7 +99,7 @@ def _in_order(people: People, whose: _Whose, order: Integers, covariates: Array,
     return {"server": whose.server[order], "covariates": covariates[order],
             "covariate_names": tuple(column.name for column in columns),
             "ids": tuple(whose.ids[k] for k in order.tolist()) if has_ids else (),
-            "server_names": whose.server_names,
+            "spellings": people.spellings, "server_names": whose.server_names,
             "time_column": _number_column(people.reading, "time"),
             "value_column": _number_column(people.reading, "value")}
 
@@ -203,7 +203,7 @@ def _of_long(people: People, whose: _Whose) -> tuple[Integers, Array, Array]:
     missing = [role for role in ("time", "value") if role not in people.columns]
     if missing:
         raise InputError(f"The reading names no column of the role {missing[0]}.", field=missing[0],
-                         hint='State it in “columns”, such as "time": {"name": "age"}.')
+                         hint=f'State it in “columns”, such as "{missing[0]}": {{"name": "…"}}.')
     times, values = people.columns["time"], people.columns["value"]
     several = people.reading.several
     if several == "keep":
@@ -341,10 +341,7 @@ def _check_number(n: int) -> None:
 
 def event_columns(reading: Reading, kind: Counted) -> EventColumns:
     """Return what a reading says that the texts of a status and of groups mean."""
-    group = reading.columns.get("group")
-    return EventColumns(
-        counted=kind, events=_events_in(reading),
-        groups=() if group is None else tuple(dict.fromkeys(map(str, group.words.values()))))
+    return EventColumns(counted=kind, events=_events_in(reading), groups=reading.groups)
 
 
 def _events_in(reading: Reading) -> tuple[str, ...]:

@@ -17,7 +17,8 @@ from engine.uploads.cells import NUMBER
 
 OF_UNITS = ("unit", "units", "uom", "value_unit", "result_unit", "unit_of_measure")
 OF_KINDS = ("test", "test_name", "test_code", "lab_test", "analyte", "parameter", "param",
-             "paramcd", "component", "lbtest", "lbtestcd", "vstest", "vstestcd", "loinc")
+             "paramcd", "component", "lbtest", "lbtestcd", "vstest", "vstestcd", "loinc",
+            "itemid", "item_id", "analyt", "messgrosse")
 
 
 def plain_spelling(text: str) -> str:

@@ -6,7 +6,7 @@ The content decides, never the name of the file.
 from __future__ import annotations
 
 from engine.core.errors import InputError
-from engine.core.lists import counted, shortened
+from engine.core.lists import counted
 from engine.uploads.limits import SAMPLE, SAVE, refused
 
 ENCODINGS = ("utf-8", "latin-1", "windows-1252", "windows-1250", "utf-16")
@@ -26,30 +26,6 @@ _BINARY = (  # only with zero bytes behind it: a column may well be called PAR1
     (b"PAR1", "a Parquet file"), (b"ARROW1", "an Arrow file"), (b"\x89HDF", "an HDF5 file"),
     (b"SQLite format 3", "a database (SQLite)"), (b"\x7fELF", "a program"), (b"MZ", "a program"),
     (b"$FL2", "an SPSS file"))
-
-
-def decoded(content: bytes, encoding: str) -> bytes:
-    """Bring a text to UTF-8, in the encoding that its byte-order mark says or else the stated one.
-
-    Raises
-    ------
-    InputError
-        If it is no text, or in another encoding.
-    """
-    _refuse_other_kinds(content)
-    if encoding not in ENCODINGS:
-        raise refused(f"There is no encoding “{shortened(encoding)}”.",
-                      f"Choose one of {', '.join(ENCODINGS)}.", "encoding")
-    marked = next((name for mark, name in _MARKS if content.startswith(mark)), None)
-    codec = marked or encoding
-    label = codec.removesuffix("-sig").upper()
-    try:
-        is_ascii = codec == "utf-8" and content.isascii()
-        text = content if is_ascii else content.decode(codec).encode()
-    except UnicodeError:
-        raise _wrong_encoding(content, codec, label) from None
-    _refuse_binary(text)
-    return text
 
 
 def checked_text(content: bytes, encoding: str) -> bytes:
@@ -97,11 +73,6 @@ def _wrong_encoding(content: bytes, codec: str, label: str) -> InputError:
     return refused(f"The file is not {label} text: {counted(places, 'place')} cannot be read.",
                    "State its encoding (often windows-1252), or save it as CSV UTF-8.",
                    "encoding")
-
-
-def _refuse_binary(text: bytes) -> None:
-    if b"\x00" in text or _share_of_control(text) > _MOST_CONTROL:
-        raise _not_text()
 
 
 def _share_of_control(text: bytes) -> float:

@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterator
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from engine.core.identity import Integers, Traces
 from engine.core.types import Array
@@ -71,9 +72,20 @@ def traces_of(read: Observations, records: Callable[[], Iterator[bytes]],
     ids_from = reading.person.list if reading is not None and reading.person is not None else ""
     if not read.ids:
         return Traces(n, (), content, np.zeros(n) if bits is None else bits, tuple(records()), kind)
-    texts = tuple(text.encode() for text in canonical_texts(
-        pa.array(read.ids, pa.string()), IdForm.NUMBER).to_pylist())
-    return Traces(n, texts, content, np.zeros(n) if bits is None else bits, (), kind, ids_from)
+    ids = canonical_texts(pa.array(read.ids, pa.string()), IdForm.NUMBER)
+    texts = tuple(text.encode() for text in ids.to_pylist())
+    return Traces(n, texts, content, np.zeros(n) if bits is None else bits, (), kind, ids_from,
+                  _spelled(read.spellings, ids))
+
+
+def _spelled(spellings: str, ids: pa.Array) -> tuple[tuple[int, bytes], ...]:
+    """Give each other spelling of an id the place of its person."""
+    if not spellings:
+        return ()
+    texts = pa.array(spellings.split("\0"), pa.string())
+    places = pc.index_in(canonical_texts(texts, IdForm.NUMBER), value_set=ids)
+    return tuple((place, text.encode()) for place, text in zip(
+        places.to_pylist(), texts.to_pylist(), strict=True) if place is not None)
 
 
 def digits(values: Array) -> Integers:

@@ -104,6 +104,8 @@ def unit_in_name(name: str, of_time: bool = False) -> str:
     outer = re.sub(r"[(\[][^)\]]*[)\]]", "", name).strip()
     words = [word for word in re.split(r"[\s_,;:]+", outer) if word]
     found = [known_unit(outer)] if len(outer) > 1 else []
+    if not of_time:  # hr is a heart rate
+        found = [unit for unit in found if unit not in _OF_TIME]
     found += [known_unit(text) for text in re.findall(r"[(\[]([^)\]]*)[)\]]", name)]
     found += [_behind(words[-number:]) for number in range(min(_MAX_WORDS, len(words) - 1), 0, -1)]
     if of_time and len(words) > 1 and words[1].casefold() in _SINCE:

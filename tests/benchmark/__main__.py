@@ -1,4 +1,4 @@
-"""`make bench`: speed as ratios taken in one run, compared with those that were kept.
+"""`make bench`: speed, and one error, as ratios taken in one run and compared with those kept.
 
 Exit code 1 if one became worse by more than a fifth in two runs. `--record` keeps this run instead, for the
 project and for docs/benchmarks.md; `--json` prints it.
@@ -12,7 +12,7 @@ import platform
 import sys
 from dataclasses import asdict
 
-from tests.benchmark import kernels, peers, record
+from tests.benchmark import kernels, peers, plain_means, record
 
 _TRIM_THRESHOLD, _MMAP_THRESHOLD = -1, -3  # as mallopt(3) numbers them
 
@@ -31,7 +31,7 @@ def keep_freed_memory() -> None:
 
 def measured() -> list[record.Row]:
     """All rows, measured now."""
-    return [*kernels.rows(), *peers.rows()]
+    return [*kernels.rows(), *plain_means.rows(), *peers.rows()]
 
 
 def main(options: list[str]) -> int:

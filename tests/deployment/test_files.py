@@ -53,8 +53,8 @@ def test_the_image_says_what_it_is_and_takes_only_packages_with_the_stated_diges
     assert "--require-hashes" in DOCKERFILE and "http" not in DOCKERFILE.split("HEALTHCHECK")[0]
 
 
-def test_readme_and_dockerfile_take_the_same_rights_away():
-    for text in ((ROOT / "README.md").read_text("utf-8"), DOCKERFILE):
+def test_the_documents_and_dockerfile_take_the_same_rights_away():
+    for text in ((ROOT / "docs" / "security.md").read_text("utf-8"), DOCKERFILE):
         command = text.partition("docker run ")[2].partition(" -v ")[0]
         for option in ("--read-only", "--tmpfs /tmp", "--cap-drop ALL",
                        "--security-opt no-new-privileges"):

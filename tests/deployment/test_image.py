@@ -1,4 +1,4 @@
-"""The image, built and run as README.md says; skipped where the tools for it are not installed."""
+"""The image, built and run as docs/security.md says; skipped where the tools for it are not installed."""
 
 from __future__ import annotations
 
@@ -76,9 +76,9 @@ def engine(image: str, tmp_path_factory: pytest.TempPathFactory) -> Engine:
 
 @pytest.fixture(scope="module")
 def container(image: str, engine: Engine) -> Iterator[tuple[str, str]]:
-    """Name and address of a container started by the command of README.md, behind another port."""
-    readme = (ROOT / "README.md").read_text("utf-8")
-    command = re.search(r"^docker run (.+?[^\\])\n", readme, re.S | re.M).group(1)
+    """Name and address of a container started by the command of docs/security.md, behind another port."""
+    text = (ROOT / "docs" / "security.md").read_text("utf-8")
+    command = re.search(r"^docker run (.+?[^\\])\n", text, re.S | re.M).group(1)
     words = shlex.split(command.replace("\\\n", " "))
     port, name = free_port(), image.rpartition("/")[2]
     for old, new in {"127.0.0.1:8501:8501": f"127.0.0.1:{port}:8501",

@@ -28,7 +28,7 @@ def differences(row):
     n = row["source"]["n_curves"]
     chosen = scenario.from_plain({
         "source": {"key": "sparse_curves", "parameters": row["source"]},
-        "mechanism": {"key": "adaptive_mean", "parameters": row["mechanism"]},
+        "mechanism": {"key": "adaptive_mean", "parameters": row["mechanism"] | {"edition": "0.6"}},
         "budgets": [{"epsilon": 1.0, "delta": row["delta"]}],
         "axes": {"budgets.epsilon": row["epsilon"]},
         "repeats": REPEATS.get(n, 80), "draws": 3, "seed": 11})
@@ -101,7 +101,7 @@ def test_errors_over_several_sites_match_the_independent_runs(sizes, epsilons, s
     data = replace(drawn, server=np.repeat(np.arange(len(sizes)), sizes))
     budgets = tuple(Budget(epsilon, 1e-3) for epsilon in epsilons)
     for how, (mean, se) in (("never", raw), ("always", shrunk)):
-        method = AdaptiveMean(shrink=how, releases="separate")
+        method = AdaptiveMean(shrink=how, releases="separate", edition="0.6")
         estimate = method.release_many(data, [budgets], 3, generator(11, 1, 0))
         got = mean_and_se(integrated_squared_errors(estimate, data.truth).total[0])
         z = (got["mean"] - mean) / np.hypot(got["se"], se)

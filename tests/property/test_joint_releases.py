@@ -36,6 +36,14 @@ def with_moments(weight, radius=1.0):
     return message
 
 
+def with_moments_about(shift):
+    """The location is about 0, and the moments about another centre, as no message has them."""
+    def message(points):
+        of_moments = with_moments(0.5)(points + shift)[..., points.shape[-1]:]
+        return np.concatenate([in_ball(points), of_moments], axis=-1)
+    return message
+
+
 def largest_shift(message, size, seed=3):
     """The largest distance of two messages, over random, mirrored and climbing pairs of points."""
     rng = np.random.default_rng(seed)
@@ -70,6 +78,11 @@ def test_a_pair_moves_no_farther_than_its_location_alone(message, size):
 def test_the_weights_are_the_largest_for_which_that_holds(message):
     """A tenth more of the sizes or of the second moments is found out."""
     assert largest_shift(message, 5) > 2 * 1.001
+
+
+def test_moments_about_another_centre_than_that_of_their_location_would_not_be_free():
+    """So a ball about the middle of the bounds sends both about the middle."""
+    assert largest_shift(with_moments_about(0.5), 2) > 2 * 1.01
 
 
 def test_a_matrix_and_its_vector_have_one_norm_and_each_gives_the_other_back():

@@ -65,6 +65,16 @@ def test_a_number_that_was_changed_is_found_with_and_without_the_ledger(made, tm
     assert False not in verdicts(files, Ledger(tmp_path / "other"))
 
 
+def test_a_band_that_an_earlier_version_drew_between_few_times_is_not_judged(made):
+    files = release_files.all_files(made[0])
+    card = json.loads(files["guarantee.json"])
+    times = card["answers"].pop("few_times")
+    assert times and card["answers"].pop("band_factor") == 1.05
+    card["answers"]["unseen"] = {"times": times, "scale": 1.0}
+    changed = files | {"guarantee.json": json.dumps(card).encode()}
+    assert False not in verdicts(changed, None)
+
+
 @pytest.mark.parametrize("change", [
     lambda card: card["guarantee"].update(epsilon=0.1),
     lambda card: card["accounting"]["messages"][0].update(rho=1e-6),

@@ -3,6 +3,7 @@
 import json
 import shutil
 import sqlite3
+import unicodedata
 from contextlib import closing
 from pathlib import Path
 
@@ -15,7 +16,7 @@ from engine.release.data_content import content_of
 from engine.release.earlier_ledgers import slow_hash
 from engine.release.ledger import Ledger
 from engine.release.people import PeopleSet, hashes_of
-from tests.golden.ledgers_of_050 import CHARGES, FACTS, data
+from tests.golden.ledgers_of_050 import CHARGES, FACTS, data, file_of
 from tests.ledgers import SEA, Some, charges, pure, spent
 from tests.readings import upload_of
 
@@ -85,6 +86,34 @@ def test_numbers_that_an_earlier_version_kept_with_zeros_before_them_are_the_sam
                 epsilon=10**12, delta=0, mu_squared=None)
     everybody = spent(book, Some(["8"]))
     assert [spent(book, Some([name])) for name in ("7", "42", "9", "70")] == [everybody + 1.0] * 3 + [everybody]
+
+
+SPELLED = ["a 1", "B\u20102", "c\u200b3", "D\u00a04", "e5", "stra\u00dfe 6", " Z\u0308 7 ", "09 8"]
+
+
+def test_ids_that_an_earlier_version_kept_as_they_were_written_are_the_same_people(book, known):
+    """Inner blanks, dashes and unseen characters make no other people now; in 0.5.0 they did."""
+    for name in WAITING:
+        book.complete(known[name])
+    with book.log.writing() as log:
+        texts = [unicodedata.normalize("NFC", name.strip()).casefold().encode() for name in SPELLED]
+        held = log.keep(PeopleSet(ids := hashes_of("ids", texts, log.key), 0 * ids, ids).to_bytes())
+        log.add(kind="release", name="spelled", what="a mean", n=0, rho=None, records="", plan="", request="",
+                data_sets=[], missing=[], at="2026-11-01", id="1" * 16, sets=[held], total=[3 * 10**12, 1e-6],
+                epsilon=10**11, delta=0, mu_squared=None)
+    plain = own_of(["a1", "b-2", "c3", "d4"])
+    book.charge(plain, pure(0.01), "as one writes today", "what")  # spellings that are not known
+    assert spent(book, plain) == spent(book, own_of(["a1"])) == 0.01
+    for name in SPELLED:  # those who were released today have lost both
+        assert spent(book, own_of([name])) == pytest.approx(0.1 + 0.01 * (name in SPELLED[:4])), name
+    assert spent(book, own_of(["b\u20112", "B\u20102", "b-2"])) == pytest.approx(0.11)
+    assert [share.people for share in book.standing_of(own_of([*SPELLED, "new"])).shares] == [1, 4, 4]
+
+
+def own_of(ids):
+    """A file with these ids, exactly as they are spelled, and two observations of each."""
+    rows = [(f'"{name}"', time, 61.25 + time) for name in ids for time in (1, 2)]
+    return upload_of(file_of(rows), FACTS, {"id": "id"})
 
 
 def test_the_key_moves_to_its_file_and_no_byte_of_it_stays(book, tmp_path):

@@ -12,7 +12,7 @@ from engine.core.errors import InputError
 from engine.core.identity import people_in_order
 from engine.core.types import Budget
 from engine.privacy.filters import Loss
-from engine.release import key_file, ledger, partial, repair
+from engine.release import key_file, ledger, partial, people, repair
 from engine.release.books import Charge
 from engine.release.data_content import content_of
 from engine.release.ledger import Ledger
@@ -84,6 +84,28 @@ def test_nine_gaussian_releases_fit_where_three_pure_ones_do(book):
         book.charge(TWENTY, gaussian(1.0, 5e-8), f"release {k}", "what", Budget(3.0, 1e-6))
     with pytest.raises(InputError, match="have less left"):
         book.charge(TWENTY, gaussian(1.0, 5e-8), "tenth", "what")
+
+
+def test_a_file_that_was_charged_is_known_at_once_and_in_any_order(book, monkeypatch):
+    book.charge(TWENTY, pure(0.5), "first", "what")
+    backwards = Some(TWENTY.ids[::-1], TWENTY.content[::-1])
+    book.charge(backwards, pure(0.5), "backwards", "what")
+    with monkeypatch.context() as at_once:  # no person is hashed alone
+        at_once.setattr(people, "hashes_of", None)
+        book.charge(TWENTY, pure(0.5), "again", "what")
+        book.charge(backwards, pure(0.5), "backwards again", "what")
+    assert book.standing(TWENTY) == book.standing(backwards) == {1.0: 20}
+    assert repair.verify(book).problem is None and len(kept_hashes(book)[0]) == 40
+
+
+@pytest.mark.parametrize("changed", [
+    {"ids": ("b", "ac")}, {"ids": ("", "bac")}, {"content": ("d", "c")}, {"bits": 1.0}, {"list": "school"},
+    {"ids": (), "content": ("ba", "c", "c", "d")}, {"ids": (), "records": ("ba", "c"), "content": ("c", "d")}])
+def test_files_whose_people_differ_in_anything_are_not_known_at_once(changed):
+    one = {"ids": ("ba", "c"), "content": ("c", "d")}
+    digests = {people.file_digest(Some(**{**one, **more}).traces(), bytes(32)) for more in ({}, changed)}
+    assert len(digests) == 2
+    assert people.file_digest(Some(**one).traces(), bytes([1] * 32)) not in digests
 
 
 def test_a_yearly_update_charges_who_is_in_both_and_new_people_start_at_nothing(book):

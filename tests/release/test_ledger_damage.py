@@ -16,7 +16,7 @@ import pytest
 from engine import __main__
 from engine.core.errors import InputError
 from engine.core.types import Budget
-from engine.release import ledger, ledger_file, repair, witness
+from engine.release import key_file, ledger, ledger_file, repair, witness
 from engine.release.ledger import Ledger
 from tests.heavy import slow
 from tests.ledgers import Some, gaussian, pure, spent
@@ -228,17 +228,52 @@ def test_names_that_are_no_files_are_refused_in_one_sentence(tmp_path, monkeypat
     assert not list(tmp_path.iterdir())
 
 
-def test_names_that_a_database_takes_for_words_are_files(tmp_path, monkeypatch):
+ADDRESSES = [":memory:", ":", "file:x?mode=memory", "file:/tmp/x", "sqlite:///L", "sqlite+pysqlite:////L",
+             "~nobody-of-this-name/L"]
+
+
+@pytest.mark.parametrize("name", ADDRESSES)
+def test_names_that_say_more_than_a_path_make_no_ledger_witness_or_key(tmp_path, monkeypatch, name):
     monkeypatch.chdir(tmp_path)
-    for name in (":memory:", "file:x?mode=memory", "a?b#c %41"):
-        charged(Ledger(name), SOME, "a", 0.5)
-        assert (tmp_path / name).is_file() and spent(Ledger(name), SOME) == 0.5
+    for door in (lambda: Ledger(name), lambda: Ledger(tmp_path / "ledger", name)):
+        with pytest.raises(InputError):
+            door()
+    for variable in (ledger.VARIABLE, ledger.WITNESS_VARIABLE, key_file.VARIABLE):
+        monkeypatch.setenv(variable, name)
+        with pytest.raises(InputError) as refused:
+            charged(Ledger(), SOME, "a", 0.5)
+        assert variable in refused.value.message and name not in str(refused.value)
+        monkeypatch.delenv(variable)
+    assert not list(tmp_path.iterdir())
 
 
-def test_an_empty_variable_is_no_other_ledger(monkeypatch):
-    monkeypatch.setenv("PRIVACY_CURVES_LEDGER", "")
-    with pytest.raises(InputError, match="name of the ledger is empty"):
-        Ledger()
+def test_a_relative_name_is_taken_from_the_one_who_types_it_and_from_no_variable(tmp_path, monkeypatch):
+    (tmp_path / "elsewhere").mkdir()
+    monkeypatch.chdir(tmp_path)
+    book = Ledger("a?b#c %41")
+    monkeypatch.chdir(tmp_path / "elsewhere")  # the ledger stays where it was named
+    charged(book, SOME, "a", 0.5)
+    assert book.path == tmp_path / "a?b#c %41" and spent(Ledger(book.path), SOME) == 0.5
+    for variable in (ledger.VARIABLE, ledger.WITNESS_VARIABLE, key_file.VARIABLE):
+        for name in ("L", "./L", "../L", "", "0" * 63):
+            if name or variable != key_file.VARIABLE:  # an empty one names no key
+                monkeypatch.setenv(variable, name)
+                with pytest.raises(InputError, match=variable):
+                    charged(Ledger(), SOME, "a", 0.5)
+        monkeypatch.delenv(variable)
+    assert not list((tmp_path / "elsewhere").iterdir())
+
+
+@pytest.mark.parametrize("variable", ["XDG_DATA_HOME", "XDG_CONFIG_HOME", "HOME"])
+def test_a_folder_of_the_user_that_is_relative_makes_no_ledger(tmp_path, monkeypatch, variable):
+    monkeypatch.chdir(tmp_path)
+    for name in (ledger.VARIABLE, key_file.VARIABLE, "XDG_DATA_HOME", "XDG_CONFIG_HOME"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv("HOME", str(tmp_path / "home"))
+    monkeypatch.setenv(variable, "relative")
+    with pytest.raises(InputError):
+        charged(Ledger(), SOME, "a", 0.5)
+    assert not [path for path in tmp_path.rglob("*") if path.is_file()]
 
 
 def test_the_witness_cannot_be_the_ledger(tmp_path):
@@ -460,7 +495,7 @@ def test_verify_and_show_say_in_words_what_is_right_or_wrong(sound, tmp_path, ca
     out = capsys.readouterr().out
     assert "kept beside it as ledger.damaged-" in out and "5 count for everybody" in out
     assert __main__.main(command) == 0
-    assert __main__.main(["ledger", "verify", "--ledger", str(tmp_path / "none")]) == 0
+    assert __main__.main(["ledger", "verify", "--ledger", str(tmp_path / "none")]) == 3
     assert "no ledger yet" in capsys.readouterr().out
     assert not (tmp_path / "none").exists()
 

@@ -21,7 +21,8 @@ from pages.shared.places import PAGES
 ROOT = Path(__file__).parents[2]
 DOCS = sorted((ROOT / "docs").rglob("*.md"))
 GUIDE = [ROOT / "docs" / "guide" / f"{key}.md" for key in handbook.CHAPTERS]
-ALL = [ROOT / "README.md", *DOCS]
+# The history of earlier versions names what is no more.
+ALL = [ROOT / "README.md", *(file for file in DOCS if file.name != "history.md")]
 AROUND = [*ROOT.glob("[A-Z]*.md"), *(ROOT / "paper").glob("*.md"), *(ROOT / "data").glob("*.md"),
                  *(ROOT / ".github").rglob("*.md")]
 LINKED = sorted({*ALL, *AROUND} - {ROOT / "CHANGELOG.md"})
@@ -174,6 +175,14 @@ def test_every_page_of_the_menu_stands_in_the_table_of_the_guide(title):
 @pytest.mark.parametrize("title", [title for section, _, title in PAGES if not section])
 def test_every_place_of_the_menu_stands_in_the_table_of_the_readme(title):
     assert f"| **{title}** |" in text(ROOT / "README.md")
+
+
+def test_the_readme_is_short_and_its_pictures_are_small():
+    readme = text(ROOT / "README.md")
+    pictures = re.findall(r"!\[[^\]]+\]\(([^)]+)\)", readme)
+    assert len(readme.split()) <= 700
+    assert len(pictures) == 1 + len({title for section, _, title in PAGES if not section})
+    assert all((ROOT / picture).stat().st_size < 150_000 for picture in pictures)
 
 
 @pytest.mark.parametrize("title", [t for t in TITLES if t != "Explore"])

@@ -2,6 +2,7 @@
 
 import ast
 import inspect
+import json
 
 import numpy as np
 import pandas as pd
@@ -139,6 +140,74 @@ def test_a_scenario_gives_a_row_for_each_cell():
     out = pc.frame(pc.run_scenario(stated))
     assert list(out["budgets.epsilon"]) == [0.5, 4]
     assert out["squared_total_error_mean"].is_monotonic_decreasing
+
+
+SOURCE = pc.source("sparse_curves", n_curves=np.int64(20))
+REFUSED = {
+    "repeats": [lambda data, curves: pc.simulate(SOURCE, repeats=0), lambda data, curves: pc.simulate(SOURCE, 10**8)],
+    "seed": [lambda data, curves: pc.simulate(SOURCE, seed=-1), lambda data, curves: pc.simulate(SOURCE, seed=None),
+             lambda data, curves: pc.preview(curves, METHOD, BUDGET, seed=1.5)],
+    "values": [lambda data, curves: own(values=("60", "210")), lambda data, curves: own(values=(60, 210, 2)),
+               lambda data, curves: own(values=60)],
+    "times": [lambda data, curves: own(times=(18,)), lambda data, curves: pc.CurveData([[2.0]], [[1.0]], [1], [0])],
+    "origin": [lambda data, curves: own(origin=3)], "symmetric": [lambda data, curves: own(symmetric="no")],
+    "observations": [lambda data, curves: own(observations=2.5)], "colour": [lambda data, curves: own(colour="red")],
+    "reading": [lambda data, curves: own(reading=3)], "several": [lambda data, curves: own(several="some")],
+    "design": [lambda data, curves: own(design="common")],
+    "budgets": [lambda data, curves: pc.simulate_release(data, METHOD, []),
+                lambda data, curves: pc.simulate_release(data, METHOD, 1.0),
+                lambda data, curves: pc.simulate_release(data, METHOD, (1.0, 1e-4))],
+    "budget": [lambda data, curves: pc.quote(curves, METHOD, 1.0), lambda data, curves: pc.quote(curves, METHOD, ()),
+               lambda data, curves: pc.guarantee(pc.simulate_release(data, METHOD, BUDGET), 1)],
+    "draws": [lambda data, curves: pc.simulate_release(data, METHOD, BUDGET, draws=10**8)],
+    "mechanism": [lambda data, curves: pc.simulate_release(data, "adaptive_mean", BUDGET)],
+    "source": [lambda data, curves: pc.simulate("sparse_curves")],
+    "name": [lambda data, curves: pc.release(curves, METHOD, BUDGET, 3, pc.Ledger("none")), lambda data, curves: pc.schema(3)],
+    "ledger": [lambda data, curves: pc.release(curves, METHOD, BUDGET, "name", "ledger.sqlite3")],
+    "unknown": [lambda data, curves: pc.plan(SOURCE, METHOD, 1.0, unknown="dose")],
+    "tries": [lambda data, curves: pc.audit(METHOD, tries=0)], "theme": [lambda data, curves: pc.figure(data, "blue")],
+    "form": [lambda data, curves: pc.exhibit("any", "large")], "key": [lambda data, curves: pc.source(3)],
+    "curve": [lambda data, curves: pc.ask({"value": 1}, "value")], "epsilon": [lambda data, curves: pc.Budget("1")],
+    "Budget": [lambda data, curves: pc.Budget()]}
+
+
+def own(**changed):
+    return pc.read_curves(pd.DataFrame({"child": ["a"] * 2, "age": [2, 6], "height": [90, 115]}), **FACTS | changed)
+
+
+@pytest.mark.parametrize(("field", "call"), [(field, call) for field, every in REFUSED.items() for call in every])
+def test_a_wrong_argument_is_refused_by_its_name(field, call, curves):
+    with pytest.raises(InputError) as refused:
+        call(pc.simulate(SOURCE), curves)
+    assert refused.value.field == field
+
+
+def test_numbers_and_arrays_of_numpy_are_numbers_and_lists(curves, tmp_path):
+    read = own(values=np.array([60, 210]), times=np.array([2, 18]), design={"law": "common", "times": np.array([2, 6])},
+               observations=np.int64(2), symmetric=np.bool_(True))
+    assert read.facts.symmetric and read.facts.value_high == 210 and read.facts.observations_per_curve == 2
+    budget = pc.Budget(np.float32(1), np.float64(1e-4))
+    assert budget == BUDGET and type(budget.epsilon) is type(budget.delta) is float
+    data = pc.CurveData(times=[[0.0, 0.5]], values=[[1, 2]], counts=[2], server=[0])
+    assert data.values.dtype == float and data.sizes.n_curves == 1
+    assert pc.simulate(SOURCE, np.int64(2), seed=np.uint8(7)).n_repeats == 2
+    json.dumps(pc.quote(curves, METHOD, budget).certified.epsilon)
+
+
+def test_members_and_budgets_may_be_given_as_json():
+    sea, method = {"key": "sea_temperature"}, {"key": "adaptive_mean", "parameters": {"truncation": np.int64(4)}}
+    assert (pc.quote(sea, method, {"epsilon": 1, "delta": 1e-4}).certified
+            == pc.quote(pc.source("sea_temperature"), pc.mechanism("adaptive_mean", truncation=4), BUDGET).certified)
+
+
+def test_every_argument_of_the_interface_has_a_type_and_is_read_by_it():
+    for name in pc.__all__:
+        thing = getattr(pc, name)
+        if inspect.isfunction(thing):
+            hints = inspect.get_annotations(thing)
+            assert set(inspect.signature(thing).parameters) <= set(hints), name
+            with pytest.raises(InputError):
+                thing(**{"no such argument": 1, **dict.fromkeys(inspect.signature(thing).parameters)})
 
 
 def test_a_plan_is_a_table_with_its_answer():

@@ -4,6 +4,8 @@ Reference numbers are those of another implementation with other random numbers.
 three joint standard errors in 95 % of cells, and within five in all of them.
 """
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -11,6 +13,7 @@ from engine.core.random_streams import generator
 from engine.core.types import Budget
 from engine.mechanisms.noisy_counts import NoisyCounts
 from engine.numerics.counts.comparisons import log_rank
+from engine.numerics.counts.curves import survival_curves
 from engine.numerics.counts.distributions import roc
 from engine.sources.bounded_values import BoundedValues
 from engine.sources.competing_events import CompetingEvents
@@ -119,6 +122,44 @@ def test_bands_hold_where_most_people_are_censored_within_an_interval(n, epsilon
 def test_bands_of_rare_events_cover_more_than_they_say():
     study = counting_study(EventTimes(n_curves=228, design="rare"), NoisyCounts(), Budget(1.0), 104, 200)
     assert study.pointwise >= 0.95 and study.simultaneous >= 0.95
+
+
+def medians(source, step, repeats=150):
+    """Limits of the median of times that are recorded upwards in steps, in years."""
+    data = source.draw(repeats, generator(3, 0, 0))
+    heaped = replace(data, time=np.minimum(np.ceil(data.time / step) * step, source.follow_up),
+                     facts=replace(data.facts, time_step=0.0))
+    stated = replace(heaped, facts=replace(data.facts, time_step=step))
+    return [survival_curves(NoisyCounts().release_many(each, [(Budget(1.0),)], 1, generator(3, 1, 0)).released[0])[0].median
+            for each in (heaped, stated)]
+
+
+@pytest.mark.parametrize(("n", "design", "step"), [
+    (5000, "lung", 0.25), (1000, "early", 0.5), slow((5000, "wei2", 1 / 12)), slow((228, "early", 1.0))])
+def test_limits_of_a_median_hold_where_times_are_heaped(n, design, step):
+    source = EventTimes(n_curves=n, design=design)
+    true = np.ceil(source.follow_up * float(SHAPES[design].inverse(np.array(0.5))) / step) * step
+    for median in medians(source, step):
+        assert ((median.low <= true) & (true <= median.high)).mean() > 0.95 - 3 * np.sqrt(0.95 * 0.05 / 150)
+
+
+def test_a_stated_step_of_times_makes_limits_of_a_median_narrower():
+    unstated, stated = medians(EventTimes(n_curves=5000), 1 / 365.25, repeats=50)
+    assert np.mean(stated.high - stated.low) < 0.5 * np.mean(unstated.high - unstated.low)
+
+
+@pytest.mark.parametrize(("ratio", "side"), [(2.0, 0), (0.5, 1)])
+def test_a_survival_curve_tells_what_it_would_be_if_censored_people_had_another_hazard(ratio, side):
+    """Nothing in the counts shows it, and the band misses; the value that is said beside it is the true one."""
+    rng, repeats, n = np.random.default_rng(1), 100, 2000
+    event, censored = rng.exponential(2.5, (repeats, n)), rng.exponential(4.0, (repeats, n))
+    after = np.where(event <= censored, event, censored + (event - censored) / ratio)
+    data = replace(EventTimes(n_curves=n).draw(repeats, generator(1, 0, 0)), time=np.minimum(event, censored),
+                   status=(event <= censored).astype(np.int64))
+    curve = survival_curves(NoisyCounts().release_many(data, [(Budget(1.0),)], 1, generator(1, 1, 0)).released[0])[0]
+    true = (after[..., None] > np.array(curve.edges[1:])).mean(axis=(0, 1))
+    assert np.abs(curve.dependent[side].mean(axis=(0, 1)) - true).max() < 0.01
+    assert np.abs(curve.values.mean(axis=(0, 1)) - true).max() > 0.05
 
 
 def rejected(ratio, each, epsilon, is_public, repeats, seed=105):

@@ -12,6 +12,7 @@ from engine.numerics.counts.comparisons import hazard_ratio, log_rank
 from engine.sources.event_times import EventTimes
 from tests.heavy import all_but
 
+LARGE = [(5000, 1.0, 0.3, "early"), (20_000, 0.5, 0.4, "early"), (50_000, 1.0, 0.5, "bump")]
 CELLS = [(228, 1.0, 1.5, True, "lung"), (500, 1.0, 1.5, False, "lung"), (1000, 1.0, 3.0, True, "early"),
          (1000, 1.0, 0.5, True, "cure"), (500, 3.0, 1.0, True, "lung")]
 
@@ -32,6 +33,14 @@ def test_the_interval_covers_the_true_ratio_and_is_that_of_the_test(n, epsilon, 
     assert (((found.low > 1) | (found.high < 1)) == (test.p_value < 0.05)).mean() > 0.99
     middle = np.nanmedian(found.ratio)
     assert abs(np.log(middle / ratio)) < 5 * 1.25 * np.nanstd(np.log(found.ratio)) / np.sqrt(400)
+
+
+@pytest.mark.parametrize(("n", "epsilon", "ratio", "design"), all_but(LARGE[1:], LARGE))
+def test_the_ratio_of_large_groups_is_in_the_middle_of_its_interval(n, epsilon, ratio, design):
+    found = hazard_ratio(tables(n, epsilon, ratio, True, design, repeats=100))
+    off = np.log(found.ratio / ratio) / (np.log(found.high / found.low) / 3.92)
+    assert abs(off.mean()) < 5 / np.sqrt(100) and 0.75 < off.std() < 1.25
+    assert abs(((found.low <= ratio) & (ratio <= found.high)).mean() - 0.95) < 5 * np.sqrt(0.95 * 0.05 / 100)
 
 
 def test_without_noise_it_is_the_ratio_of_the_hazards():

@@ -11,7 +11,6 @@ from engine.answers import ReleasedCurve, card, curve_questions
 from engine.answers.released_curve import Status
 from engine.answers.reply import Verdict
 from engine.answers.times import crossings, length_above, pieces_of
-from engine.core.bands import standard_errors
 from engine.core.errors import InputError
 from engine.core.random_streams import generator
 from engine.core.types import Budget, PublicFacts
@@ -19,7 +18,6 @@ from engine.mechanisms import mechanisms
 from engine.numerics import end_slopes
 from engine.numerics.bases import Basis
 from engine.numerics.public_curves import PublicCurve
-from engine.numerics.unseen_details import UnseenDetails
 from engine.release import published
 from engine.release.ledger import Ledger
 from engine.sources import sources
@@ -272,26 +270,39 @@ def test_the_card_gives_the_very_answers_of_the_estimate(release):
         assert json.dumps(cls().answer(direct).plain()) == json.dumps(cls().answer(again).plain())
 
 
-def test_the_card_keeps_what_common_times_leave_open_and_refuses_times_that_cannot_be():
-    unseen = UnseenDetails("cosine", (0.0, 0.1, 0.3, 1.0), 0.5)
-    curve = replace(HILL, unseen=unseen)
-    plain = {"kind": "differential privacy guarantee", "answers": card.written(curve)}
-    again = card.read(json.loads(json.dumps(plain)))
-    assert again.unseen == unseen
+FEW = (0.0, 0.1, 0.3, 0.5, 1.0)
+
+
+def asked_again(entry):
+    return card.read(json.loads(json.dumps(
+        {"kind": "differential privacy guarantee", "answers": entry})))
+
+
+def test_the_card_keeps_few_common_times_and_refuses_times_that_cannot_be():
+    curve = replace(HILL, times=FEW, wider=1.2)
+    again = asked_again(card.written(curve))
+    assert again.times == FEW and again.wider == 1.2
     assert again.linear(lambda f: f(0.6)) == curve.linear(lambda f: f(0.6))
-    for wrong in ({"times": [0.0, 2.0]}, {"times": []}, {"scale": -1.0}, {"scale": None}):
-        entry = plain["answers"]["unseen"] | wrong
+    for wrong in ({"few_times": [0.0, 2.0]}, {"few_times": [0.5, 0.1]}, {"few_times": None},
+                  {"band_factor": 0.5}, {"band_factor": None}):
         with pytest.raises(InputError):
-            card.read(plain | {"answers": plain["answers"] | {"unseen": entry}})
+            asked_again(card.written(curve) | wrong)
 
 
-def test_details_that_common_times_leave_open_matter_between_them_and_not_at_them():
-    unseen, released = UnseenDetails("cosine", (0.0, 0.1, 0.3, 1.0), 0.5), 1e-6 * np.eye(8)
-    joint, functions = unseen.covariance(released), unseen.functions(8)
-    at_times = standard_errors(joint, functions(np.array(unseen.times)))
-    between = standard_errors(joint, functions(np.array([0.65])))
-    assert (at_times < 0.01).all() and between > 0.05
-    assert np.linalg.eigvalsh(joint).min() > -1e-12
+def test_a_card_of_version_06_keeps_its_factor_and_its_few_times():
+    entry = card.written(HILL)
+    del entry["few_times"], entry["band_factor"]
+    earlier = asked_again(entry | {"unseen": {"times": list(FEW), "scale": 0.6}})
+    assert earlier.times == FEW and earlier.wider == 1.1
+    assert asked_again(entry | {"unseen": None}).times == ()
+
+
+def test_between_few_times_an_answer_holds_all_ways_to_draw_the_curve():
+    curve = replace(HILL, times=FEW, covariance=1e-12 * np.eye(HILL.size))
+    at, between = (curve.linear(lambda f, at=at: f(at))[1] for at in (0.3, 0.75))
+    assert at[1] - at[0] < 1e-4 < 0.1 < between[1] - between[0]
+    values = curve.waves(np.array(FEW)) @ curve.centre
+    assert between[0] < (values[-2] + values[-1]) / 2 < between[1]  # on the straight line
 
 
 def test_a_published_release_is_asked_from_its_card_without_data_or_charge(release, capsys,

@@ -59,7 +59,7 @@ def test_curves_that_bands_cover_are_hardly_ever_doubted(curve):
     assert have_finer_detail(*check).mean() < 0.01 and have_steep_ends(*check).mean() < 0.1
 
 
-@pytest.mark.parametrize("width", [0.01, 0.02, 0.03])
+@pytest.mark.parametrize("width", [0.01, 0.02])
 def test_a_rise_within_a_small_part_of_the_range_is_seen_at_either_end(width):
     basis, centre, *noise = released(rise(width), 20)
     assert have_steep_ends(basis, centre, *noise).mean() > 0.9

@@ -9,8 +9,9 @@ from engine.core.errors import InputError
 from engine.core.grids import drawing_grid
 from engine.core.random_streams import generator
 from engine.core.types import NON_PRIVATE, Budget, Covariate, Design, PublicFacts
-from engine.mechanisms.adaptive_coefficients import AdaptiveCoefficients
+from engine.mechanisms.adaptive_coefficients import TIMES_UNEVEN, AdaptiveCoefficients
 from engine.mechanisms.families.adaptive.covariate_moments import CovariateSite, learned
+from engine.mechanisms.families.adaptive.release import GAPS
 from engine.mechanisms.noisy_gradient_coefficients import NoisyGradientCoefficients
 from engine.mechanisms.noisy_gradient_mean import NoisyGradientMean
 from engine.numerics import least_squares
@@ -418,14 +419,26 @@ def test_a_chart_over_budgets_has_the_errors_that_stand_above_it(epsilon, steps)
         assert at_steps[1] == pytest.approx(answer.error)
 
 
-@pytest.mark.parametrize(("times", "words"), [
-    ({"times": "density", "time_density": "3, 1, 1"}, "uneven or few"),
-    ({"times": "common"}, "uneven or few")])
-def test_effects_from_uneven_or_few_times_are_warned_of(times, words):
-    source = CoefficientCurves(n_curves=2000, **times)
-    estimate = AdaptiveCoefficients().release(source.draw(1, generator(1, 0, 0)),
-                                              (Budget(2.0, 1e-6),), generator(1, 1, 0))
-    assert any(words in text for text in estimate.warnings)
+def test_effects_from_uneven_times_are_warned_of_and_between_few_times_the_band_is_limited():
+    uneven = CoefficientCurves(n_curves=2000, times="density", time_density="3, 1, 1")
+    few_times = CoefficientCurves(n_curves=2000, times="common")
+    warned = [TIMES_UNEVEN in AdaptiveCoefficients().release(
+        source.draw(1, generator(1, 0, 0)), (Budget(2.0, 1e-6),), generator(1, 1, 0)).warnings
+        for source in (uneven, few_times)]
+    assert warned == [True, False]
+    limits = [AdaptiveCoefficients().limit_of_band(source.facts) for source in (uneven, few_times)]
+    assert GAPS in limits[1] and GAPS not in limits[0]
+
+
+def test_effects_at_few_common_times_are_held_by_their_bands_with_many_people():
+    """As many functions as times: what lies between the times is in no coefficient."""
+    source = CoefficientCurves(design="growth", n_covariates=1, n_curves=6000, times="common",
+                               n_observations_per_curve=9)
+    data = source.draw(6, generator(3, 0, 0))
+    estimate = AdaptiveCoefficients().release_many(data, [(Budget(1.0, 1e-7),)], 1,
+                                                   generator(3, 1, 0))
+    truth, (low, high) = data.truth.grid_values, estimate.limits
+    assert ((low <= truth) & (truth <= high)).all(axis=-1).mean() > 0.9
 
 
 def test_effects_from_windows_are_refused():

@@ -1,5 +1,7 @@
 """Numbers known of every person: they stay with their curve, are bounded, and must explain."""
 
+from dataclasses import replace
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -104,7 +106,7 @@ def test_rows_that_are_averaged_keep_the_covariate_they_share():
 def test_the_name_of_an_upload_depends_on_its_covariates_and_on_their_stated_range():
     other = described()
     other.loc[other["child"] == "c003", "dose"] = 19
-    wider = DOSE._replace(high=30)
+    wider = replace(DOSE, high=30)
     assert len({digest(uploaded(*made)) for made in (
         (described(), DOSE), (other, DOSE), (described(), wider), (described(), DOSE, AGE))}) == 4
 
@@ -115,19 +117,19 @@ def test_the_average_is_the_same_to_the_last_bit_whatever_is_known_of_people(cls
         data = drawn(uploaded(described(60), *stated))
         return cls().release_many(data, [(Budget(1.0, 1e-3),)], 3, generator(1, 1, 0)).coefficients
 
-    assert (release() == release(DOSE._replace(high=60), AGE)).all()
+    assert (release() == release(replace(DOSE, high=60), AGE)).all()
 
 
 # -- they are bounded by what is stated
 
 
 @pytest.mark.parametrize(("covariate", "words"), [
-    (DOSE._replace(low=None), "State the lowest and highest possible “dose”. They limit "
+    (replace(DOSE, low=None), "State the lowest and highest possible “dose”. They limit "
                               "what one child can change"),
-    (DOSE._replace(high=None), "highest possible “dose”."),
-    (DOSE._replace(high=float("nan")), "finite"),
-    (DOSE._replace(high=float("inf")), "finite"),
-    (DOSE._replace(low=20), "lowest dose must be below the highest; got 20 and 20 mg"),
+    (replace(DOSE, high=None), "highest possible “dose”."),
+    (replace(DOSE, high=float("nan")), "finite"),
+    (replace(DOSE, high=float("inf")), "finite"),
+    (replace(DOSE, low=20), "lowest dose must be below the highest; got 20 and 20 mg"),
 ])
 def test_the_range_of_a_covariate_must_be_stated(covariate, words):
     error = refused(words, declare, **STATED, covariates=[covariate], person="child")
@@ -150,7 +152,7 @@ def test_a_covariate_is_stated_once_and_must_have_been_read():
 
 
 def test_covariates_outside_their_range_are_counted_and_moved_to_its_ends():
-    upload = uploaded(described(), DOSE._replace(low=2, high=8))
+    upload = uploaded(described(), replace(DOSE, low=2, high=8))
     assert upload.n_clipped.covariates == 5  # 0, 1 and 9, 10, 11
     data = drawn(upload)
     assert data.covariates.max() == 11
@@ -214,7 +216,7 @@ def test_a_constant_covariate_is_named():
 
 
 def test_a_range_that_moves_every_number_to_one_end_makes_a_covariate_constant():
-    assert refused("“dose”", uploaded(described(), DOSE._replace(low=50, high=60)).check_regressors)
+    assert refused("“dose”", uploaded(described(), replace(DOSE, low=50, high=60)).check_regressors)
 
 
 def test_a_constant_stays_constant_where_some_curves_lack_it():
@@ -257,7 +259,7 @@ def test_three_covariates_of_which_one_is_a_mixture_are_all_named():
 
 
 def test_a_covariate_that_hardly_varies_in_a_far_too_wide_range_is_named_alone():
-    wide = DOSE._replace(low=-1e6, high=1e6)
+    wide = replace(DOSE, low=-1e6, high=1e6)
     error = refused("“dose” hardly varies", uploaded(described(), AGE, wide).check_regressors)
     assert "mother" not in str(error)
 
@@ -295,7 +297,7 @@ def test_fewer_curves_than_covariates_cannot_tell_them_apart():
 
 
 def test_usual_ranges_pass():
-    upload = uploaded(described(), DOSE._replace(low=-100, high=1000), AGE)
+    upload = uploaded(described(), replace(DOSE, low=-100, high=1000), AGE)
     assert upload.check_regressors() is None
 
 

@@ -187,7 +187,7 @@ def test_archives_in_archives_and_names_that_climb_out_are_no_people():
 
 @pytest.mark.parametrize(("content", "told"), [
     (archive(**{"a.csv": CLARITY, "b.csv": "x,y\n1,2\n"}), "1 file of this archive is no export"),
-    (archive(**{"a.csv": CLARITY, "b.csv": GREEN_BUTTON}), "Dexcom Clarity and of Green Button"),
+    (archive(**{"a.csv": CLARITY, "b.csv": GREEN_BUTTON}), "“Dexcom Clarity” and “Green Button”"),
     (archive(**{"a.csv": b"\0" * 2_000_000}), "times what it takes"),
     (archive(**{"a.csv": CLARITY})[:-30] + b"PK\x05\x06", "no|damaged|not an Excel"),
     ("\n".join(CLARITY.splitlines()[:4]).encode(), "holds no observations")])

@@ -14,7 +14,6 @@ from engine.core.errors import InputError
 from engine.core.random_streams import generator
 from engine.core.types import Budget
 from engine.mechanisms.adaptive_mean import AdaptiveMean
-from engine.numerics.unseen_details import UnseenDetails
 from engine.sources.sparse_curves import SparseCurves
 from tests.heavy import few
 from tests.unit.test_answers import FACTS, curve
@@ -78,15 +77,28 @@ def test_releases_that_cannot_be_compared_are_refused(other):
         compared(FLAT, other)
 
 
-def test_groups_seen_at_few_common_times_are_compared_at_the_same_ones_and_surely_there_alone():
-    def seen_at(released, *times):
-        return replace(released, unseen=UnseenDetails("cosine", times, 20.0))
+def seen_at(released, *times):
+    return replace(released, times=times)
 
-    difference = compared(seen_at(HIGHER, 0.0, 0.4, 1.0), seen_at(FLAT, 0.0, 0.4, 1.0)).difference()
-    at, between = (difference.linear(lambda f, at=at: f(at))[1] for at in (0.4, 0.7))
-    assert at[1] - at[0] < (between[1] - between[0]) / 2
-    with pytest.raises(InputError, match="different common times"):
-        compared(seen_at(HIGHER, 0.0, 0.4, 1.0), seen_at(FLAT, 0.0, 0.5, 1.0))
+
+def test_groups_seen_at_few_common_times_are_compared_at_the_same_ones():
+    few = (0.0, 0.1, 0.4, 0.6, 1.0)
+    difference = compared(seen_at(BUMP, *few), seen_at(FLAT, *few)).difference()
+    at, between = (difference.linear(lambda f, at=at: f(at))[1] for at in (0.6, 0.8))
+    assert at[1] - at[0] < between[1] - between[0]
+    for others in ((0.0, 0.4, 0.6, 1.0), ()):
+        with pytest.raises(InputError, match="different common times"):
+            compared(seen_at(BUMP, *few), seen_at(FLAT, *others))
+
+
+def test_a_difference_at_few_times_is_that_of_the_values_there_whatever_number_of_waves():
+    few = tuple(np.linspace(0, 1, 6).tolist())
+    longer, shorter = seen_at(BUMP, *few), seen_at(FLAT, *few)
+    shorter = replace(shorter, centre=shorter.centre[:8], covariance=shorter.covariance[:8, :8])
+    difference = compared(longer, shorter).difference()
+    values = [each.waves(np.array(few)) @ each.centre for each in (longer, shorter, difference)]
+    assert difference.size == 8
+    np.testing.assert_allclose(values[0] - values[1], values[2], atol=1e-9)
 
 
 def test_groups_that_are_not_stated_to_be_disjoint_are_refused():

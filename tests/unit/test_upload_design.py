@@ -12,6 +12,7 @@ from hypothesis import strategies as some
 
 from engine.core.errors import InputError
 from engine.core.random_streams import generator
+from engine.core.typed import record
 from engine.core.types import Budget, Design, PublicFacts
 from engine.exports import code_for
 from engine.mechanisms import mechanisms
@@ -175,7 +176,7 @@ def test_what_was_stated_is_written_and_read_back_to_the_last_bit(design):
     facts = stated(design, 4)
     assert StatedDesign.of(facts) == design
     plain = json.loads(json.dumps(StatedDesign.of(facts).to_plain()))
-    assert StatedDesign.from_plain(plain).on_unit_time(facts) == facts.design
+    assert record(StatedDesign, plain, "design").on_unit_time(facts) == facts.design
 
 
 @settings(max_examples=100, deadline=None)
@@ -215,14 +216,25 @@ def test_a_request_file_states_the_design(tmp_path):
 @pytest.mark.parametrize(("facts", "words"), [
     ({}, "how many observations each curve"), ({"observations_per_curve": 3}, "observation times"),
     ({"observations_per_curve": 3, "design": {"law": "even", "gaps": 1}}, "has no key 'gaps'"),
-    ({"observations_per_curve": 3, "design": {"law": "common", "times": "2, 6"}}, "list of numbers"),
+    ({"observations_per_curve": 3, "design": {"law": "common", "times": "2, 6"}}, "must be a list"),
     ({"observations_per_curve": 3, "design": {"law": "visits", "gap": "2"}}, "must be a number"),
-    ({"observations_per_curve": 3, "design": {"law": "common", "times": ["2"]}}, "finite numbers"),
+    ({"observations_per_curve": 3, "design": {"law": "common", "times": ["2"]}}, "must be a number"),
 ])
 def test_a_request_that_does_not_state_the_design_is_refused(tmp_path, facts, words):
     frame = pd.DataFrame({"id": ["a", "b"], "time": [3, 4], "value": [1, 2]})
     with pytest.raises(InputError, match=words):
         request_of(tmp_path, frame, facts)
+
+
+@pytest.mark.parametrize("facts", [
+    {"symmetric": "no"}, {"symmetric": 0}, {"periodic": "yes"}, {"value_low": "60"}, {"value_unit": 3}, {"origin": ["x"]},
+    {"covariates": "age"}, {"covariates": [{"name": "age", "low": "0"}]}, {"observations_per_curve": True}])
+def test_a_fact_of_another_type_is_refused_by_its_name(tmp_path, facts):
+    frame = pd.DataFrame({"id": ["a", "b"], "time": [3, 4], "value": [1, 2]})
+    stated = {"observations_per_curve": 3, "design": {"law": "even"}} | facts
+    with pytest.raises(InputError) as refused:
+        request_of(tmp_path, frame, stated)
+    assert refused.value.field in (*facts, "low")
 
 
 # -- doubts, for the holder alone

@@ -8,9 +8,9 @@ import pytest
 from engine.core.errors import InputError
 from engine.core.random_streams import generator
 from engine.core.types import NON_PRIVATE, Budget, DataKind
+from engine.mechanisms.families.wavelets import checked
 from engine.mechanisms.families.wavelets.regression import EVEN_TIMES
 from engine.mechanisms.wavelet_adaptive import (
-    CENTRE_NOT_MEAN,
     SPREAD_LARGER,
     StagedPlan,
     WaveletAdaptive,
@@ -134,15 +134,6 @@ def test_observations_that_are_no_numbers_change_little_and_break_nothing():
     assert np.abs(spoilt.coefficients - usual.coefficients).max() < 0.1
 
 
-def test_a_caution_says_where_the_centre_is_not_the_mean():
-    source = RegressionPoints(n_curves=4000, n_servers=1, bound=6.0)
-    data = source.draw(1, generator(2, 0, 0))
-    skewed = replace(data, facts=replace(data.facts, symmetric=False))
-    estimate = [[caution.text for caution in THREE.release(each, BUDGET, generator(2, 1, 0)).cautions]
-            for each in (data, skewed)]
-    assert estimate == [[], [CENTRE_NOT_MEAN]]
-
-
 def of_real_data(values, n=4000, seed=3):
     """One number each, at even times, of which σ = 1 is stated about a curve in [−6, 6]."""
     rng, source = np.random.default_rng(seed), RegressionPoints(n_curves=n, n_servers=1, bound=6.0)
@@ -163,12 +154,103 @@ def test_residuals_that_are_larger_than_stated_are_told():
     assert SPREAD_LARGER in texts(of_real_data(lambda rng, n: rng.choice([-4.0, 4.0], n)))[0]
 
 
-def test_releases_of_real_data_say_that_times_are_taken_to_be_even_at_every_budget():
+def test_values_at_single_points_say_what_they_do_not_show_of_times():
+    estimate = WaveletPointwise().release(of_real_data(lambda rng, n: rng.normal(0, 1, n), n=2000), BUDGET,
+                                          generator(2, 1, 0))
+    assert EVEN_TIMES in estimate.warnings and not estimate.is_doubted.any()
+
+
+# -- checks of stated facts -----------------------------------------------------------------------
+
+
+def shares_told(mechanism, times, errors=lambda rng, shape: rng.standard_normal(shape), n=4000, repeats=60, **settings):
+    """Real data sets of a curve within its bounds, and for each kind of warning the share that carry it."""
+    source = RegressionPoints(n_curves=n, **{"n_servers": 1, "bound": 4.0, **settings})
+    data, rng = source.draw(repeats, generator(1, 0, 0)), generator(2, 0, 0)
+    at = times(data.times, rng)
+    data = replace(data, times=at, values=source.curve(at) + errors(rng, at.shape),
+                   facts=replace(data.facts, kind=DataKind.PUBLIC, symmetric=False))
+    estimate = mechanism.release_many(data, [(Budget(1.0, 1e-6),)], 1, generator(3, 1, 0))
+    kinds = dict.fromkeys(caution.kind for caution in estimate.cautions)
+    return {kind: float(np.any([c.applies for c in estimate.cautions if c.kind == kind], axis=0).mean()) for kind in kinds}
+
+
+def even(times, rng):
+    return times
+
+
+@pytest.mark.parametrize("mechanism", [WaveletGlobal(), THREE], ids=["at once", "in steps"])
+def test_releases_of_real_data_are_silent_where_facts_are_true_and_tell_where_they_are_not(mechanism):
+    most = 0.05 + 5 * np.sqrt(0.05 * 0.95 / 60)
+    assert sum(shares_told(mechanism, even).values()) < most
+    assert sum(shares_told(mechanism, even, n_servers=4, n=8000).values()) < most
+    for times in (lambda t, rng: rng.beta(2.5, 1, t.shape), lambda t, rng: np.where(t < 0.5, 0.8 * t, 0.8 * t + 0.2)):
+        told = shares_told(mechanism, times)
+        assert told[checked.UNTRUE_TIMES] + told.get(checked.CLUSTERED_TIMES, 0.0) > 0.9
+    assert shares_told(mechanism, lambda t, rng: np.floor(12 * t) / 12)[checked.CLUSTERED_TIMES] > 0.9
+
+
+def test_times_of_a_stated_density_are_checked_against_it():
+    ranked = replace(THREE, design="ranked", density="0.5, 1.5")
+    told = {times: shares_told(ranked, lambda t, rng, rises=times == "rising": (np.sqrt(1 + 8 * t) - 1) / 2 if rises else t)
+            for times in ("rising", "even")}
+    assert told["rising"].get(checked.UNTRUE_TIMES, 0.0) < 0.2 and told["even"][checked.UNTRUE_TIMES] > 0.9
+
+
+def test_observations_that_are_skewed_about_the_curve_are_told_and_even_ones_are_not():
+    skewed = lambda rng, shape: (np.exp(0.8 * rng.standard_normal(shape)) - np.exp(0.32)) / 1.3  # noqa: E731
+    heavy = lambda rng, shape: rng.standard_t(3, shape) / np.sqrt(3)  # noqa: E731
+    assert shares_told(THREE, even, skewed)[checked.ONE_SIDED] > 0.9
+    assert shares_told(THREE, even, heavy).get(checked.ONE_SIDED, 0.0) < 0.05 + 5 * np.sqrt(0.05 * 0.95 / 60)
+
+
+def test_observations_far_beyond_the_bounds_of_the_curve_are_told():
+    far = lambda rng, shape: np.where(rng.random(shape) < 0.05, 10.0, rng.standard_normal(shape))  # noqa: E731
+    assert shares_told(WaveletGlobal(), even, far, n=16_000, repeats=20)[checked.FAR_BEYOND] > 0.9
+
+
+def of_facts(values, times):
+    """What is averaged of these observations of three people, by part, by fine part and beyond bounds."""
+    data = RegressionPoints(n_curves=3, n_servers=1, bound=1.0).draw(1, generator(1, 0, 0))
+    return checked.averages(replace(data, values=np.array([values]), times=np.array([times])), 3.0)[0, 0]
+
+
+def test_one_person_moves_the_message_about_facts_by_its_sensitivity_and_no_more():
+    weights = checked.MESSAGE.weights
+    people = [(v, t) for v in (0.0, -9.0, 9.0, np.nan) for t in (0.0, 0.1, 0.5, 1.0, 7.0, np.nan)]
+    sent = [of_facts([0.0, 0.0, v], [0.3, 0.6, t]) * weights for v, t in people]
+    largest = max(np.linalg.norm(a - b) for a in sent for b in sent)
+    assert 0.999 * np.sqrt(2) / 3 <= largest <= np.sqrt(2) / 3 * (1 + 1e-12)
+    absent = [each for each, (v, t) in zip(sent, people, strict=True) if not np.isfinite(v + t)]
+    assert all(np.array_equal(each, absent[0]) for each in absent)
+
+
+@pytest.mark.parametrize("mechanism", [WaveletGlobal(), THREE], ids=["at once", "in steps"])
+def test_squares_of_a_ledger_with_checks_add_up_to_the_budget_at_every_site(mechanism):
+    source = RegressionPoints(n_curves=4000, n_servers=4)
+    data = source.draw(1, generator(1, 0, 0))
+    plan = mechanism.plan(replace(data, facts=replace(data.facts, kind=DataKind.UPLOAD)).public, BUDGET)
+    for site in range(4):
+        total = sum(line.mu**2 for line in plan.spends if line.server == site)
+        assert total == pytest.approx(accounting.exact_mu(BUDGET[0].epsilon, BUDGET[0].delta) ** 2)
+    assert len(plan.spends) == 4 * (5 if mechanism is THREE else 2)
+
+
+def test_simulated_data_and_printed_constants_pay_for_no_check():
+    data = RegressionPoints(n_curves=4000).draw(1, generator(1, 0, 0))
+    assert len(WaveletGlobal().plan(data.public, BUDGET).spends) == data.sizes.n_servers
+    real = replace(data, facts=replace(data.facts, kind=DataKind.PUBLIC))
+    assert len(WaveletGlobal(plan_rule="literal").plan(real.public, BUDGET).spends) == data.sizes.n_servers
+    with pytest.raises(InputError, match="tight"):
+        WaveletGlobal(plan_rule="literal", checks="paid")
+
+
+def test_a_release_of_real_data_can_be_made_without_checks_as_earlier_ones_were():
     data = of_real_data(lambda rng, n: rng.normal(0, 1, n), n=2000)
-    budgets = [(Budget(epsilon, 1e-5),) for epsilon in (0.5, 4.0)]
-    for mechanism in (WaveletAdaptive(), WaveletGlobal(), WaveletPointwise()):
-        assert all(EVEN_TIMES in each for each in texts(data, mechanism, budgets))
-    assert EVEN_TIMES not in texts(data, WaveletAdaptive(design="ranked", density="1, 1"))[0]
+    simulated = replace(data, facts=replace(data.facts, kind=DataKind.SIMULATED))
+    without = replace(THREE, checks="none").release(data, BUDGET, generator(2, 1, 0))
+    assert np.array_equal(without.coefficients, THREE.release(simulated, BUDGET, generator(2, 1, 0)).coefficients)
+    assert not without.checks
 
 
 @pytest.mark.parametrize("chosen", [

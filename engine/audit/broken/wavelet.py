@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from engine.audit.broken import Broken, bug
 from engine.core.types import Array, Budget, CurveData
+from engine.mechanisms.families.wavelets.checked import FactMessages
 from engine.mechanisms.wavelet_adaptive import Stage, WaveletAdaptive
 from engine.mechanisms.wavelet_global import CurvePlan, WaveletGlobal
 from engine.mechanisms.wavelet_pointwise import WaveletPointwise
@@ -127,6 +128,29 @@ class TimesBeyondTheRange(_Curve):
     def _average(self, data: CurveData, plan: CurvePlan) -> Array:
         over = np.nan_to_num(np.abs(data.times - 0.5)).clip(0.5, None) * 2
         return np.asarray(super()._average(data, plan) * over.max(axis=1)[:, None, None, None])
+
+
+class _QuietChecks(Broken, WaveletGlobal):
+    quiet: ClassVar[str]  # which noise of the messages about facts is a tenth of what it must be
+
+    def messages_about_facts(self, *args: Any) -> FactMessages | None:
+        honest = super().messages_about_facts(*args)
+        return None if honest is None else replace(
+            honest, **{self.quiet: getattr(honest, self.quiet) / 10})
+
+
+@bug(_BUDGET, _CHUNK, **_SMALL, checks="paid")
+class FactsOfTimesAreFree(_QuietChecks):
+    """Shares of times by part of the range are sent with a tenth of the noise."""
+
+    quiet = "noise"
+
+
+@bug(_BUDGET, _CHUNK, **_STAGED, checks="paid")
+class SidesAreFree(_QuietChecks, WaveletAdaptive):
+    """Observations beyond the clip are counted by side with a tenth of the noise."""
+
+    quiet = "side_noise"
 
 
 @bug(_BUDGET, _CHUNK, **_STAGED)

@@ -5,13 +5,14 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable
 from dataclasses import dataclass
-from numbers import Real
 
 from engine.core.errors import InputError, brief
+from engine.core.typed import check_fields, checked_record
 
 MIN_EPSILON, MAX_EPSILON = 1e-12, 1e12
 
 
+@checked_record
 @dataclass(frozen=True, slots=True)
 class Budget:
     """One privacy budget (ε, δ).
@@ -39,9 +40,7 @@ class Budget:
     delta: float = 0.0
 
     def __post_init__(self) -> None:
-        for name, value in (("epsilon", self.epsilon), ("delta", self.delta)):
-            if not isinstance(value, Real) or isinstance(value, bool):
-                raise InputError(f"“{name}” must be a number; got {brief(value)}.", field=name)
+        check_fields(self)
         if not self.epsilon > 0:
             raise InputError(f"ε must be positive; got {brief(self.epsilon)}.", field="epsilon",
                              hint="Common values lie between 0.05 and 10.")

@@ -17,6 +17,7 @@ from engine.core.grids import read_only
 from engine.core.identity import people_in_order
 from engine.core.resampling import on_grid as at_grid
 from engine.core.tasks import DataType
+from engine.core.typed import check_fields, checked_record
 from engine.core.types.facts import EventFacts, PublicFacts
 from engine.core.types.sizes import Public, Sizes
 from engine.core.types.truth import Truth
@@ -233,6 +234,7 @@ def _servers(people: Sequence[int]) -> NDArray[np.int64]:
     return np.repeat(np.arange(len(people)), people)
 
 
+@checked_record
 @dataclass(frozen=True)
 class CurveData(Records):
     """Functional observations in long form, `n_repeats` data sets of equal sizes at once.
@@ -240,7 +242,7 @@ class CurveData(Records):
     Parameters
     ----------
     times : (n_repeats, N)
-        Observation points on [0, 1], curve after curve.
+        Times of observation on [0, 1], curve after curve.
     values : (n_repeats, N)
         Readings in response units, in the same order.
     counts : (n_curves,)
@@ -282,15 +284,20 @@ class CurveData(Records):
     _flag = ("is_of_curves", True)
 
     def __post_init__(self) -> None:
+        check_fields(self)
         if self.times.shape != self.values.shape or self.times.ndim != 2:
             raise InputError(f"times {self.times.shape} and values {self.values.shape} must both "
                              "have the shape (repeats, observations).", field="values")
-        if self.counts.sum() != self.times.shape[1] or len(self.server) != len(self.counts):
+        if self.counts.ndim != 1 or self.counts.shape != self.server.shape:
+            raise InputError(f"counts {self.counts.shape} and server {self.server.shape} must both "
+                             "have the shape (curves,).", field="counts")
+        if self.counts.sum() != self.times.shape[1] or (self.counts < 0).any():
             raise InputError("The observations per curve must add up to the number of "
                              "observations.",
                              field="counts")
-        if len(self.server) and (np.diff(self.server) < 0).any():
-            raise InputError("Curves must be ordered by server.", field="server")
+        if len(self.server) and (self.server[0] < 0 or (np.diff(self.server) < 0).any()):
+            raise InputError("Curves must be ordered by server, and servers numbered from 0.",
+                             field="server")
         if self.covariates is not None:
             expected = (self.n_repeats, self.n_curves, len(self.facts.covariates))
             if self.covariates.shape != expected:

@@ -13,8 +13,10 @@ from engine.core.arrays import Array
 from engine.core.enumerations import Enumeration
 from engine.core.errors import InputError
 from engine.core.names import uncapital
+from engine.core.typed import check_fields, checked_record
 
 
+@checked_record
 @dataclass(frozen=True)
 class Covariate:
     """A number known of every person, with the stated range it is moved into.
@@ -40,6 +42,7 @@ class Covariate:
     unit: str = ""
 
     def __post_init__(self) -> None:
+        check_fields(self)
         _check_range("covariate", self.low, self.high, self.name[:40], self.unit)
 
 
@@ -87,7 +90,7 @@ class Design:
     density: tuple[float, ...] = ()
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "law", TimeLaw.named(self.law, "law"))
+        check_fields(self)
 
     @classmethod
     def common(cls, times: Sequence[float]) -> Design:
@@ -158,6 +161,7 @@ class PublicGroup:
         return self.set == other.set and other.name in self.others and self.name in other.others
 
 
+@checked_record
 @dataclass(frozen=True, kw_only=True)
 class PublicFacts:
     """What is stated about the curves from outside the data: words, units and bounds.
@@ -195,6 +199,9 @@ class PublicFacts:
         as they are where data are simulated.
     symmetric : bool
         People are spread about their mean without skew, groups or outliers.
+    guessed_spread : float
+        A guess, not from the data, of how far about two in three observations lie from the mean
+        curve at most, in response units; 0 where nobody has stated one. Forecasts alone use it.
     norm_bound : float
         The largest root mean square over time (L² norm on [0, 1]) that a curve less `value_middle`
         is stated to have, in response units; 0 means that only the bounds of values are known, so
@@ -241,6 +248,7 @@ class PublicFacts:
     design: Design = Design()
     observations_per_curve: int = 0
     symmetric: bool = False
+    guessed_spread: float = 0.0
     norm_bound: float = 0.0
     two_classes: bool = False
     covariates: tuple[Covariate, ...] = ()
@@ -251,13 +259,18 @@ class PublicFacts:
     is_proposed: bool = False
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "kind", DataKind.named(self.kind, "kind"))
+        check_fields(self)
         _check_range("time", self.time_low, self.time_high, self.time_name, self.time_unit)
         _check_range("value", self.value_low, self.value_high, self.value_name, self.value_unit)
         if not 0 <= self.norm_bound < math.inf:
             raise InputError("The largest possible size of a curve must be 0 or a positive number; "
                              f"got {self.norm_bound:g}.", field="norm_bound",
                              hint="0 takes half the width of the stated range of values.")
+        if not 0 <= self.guessed_spread <= self.value_half_width:
+            raise InputError("The guess how far most people are from the average must be above 0 "
+                             f"and at most half the stated range, {self.value_half_width:g}; got "
+                             f"{self.guessed_spread:g}.", field="guessed_spread",
+                             hint="A guess from earlier studies; without one it is left out.")
 
     def check_stated(self) -> None:
         """Refuse facts that are from the file itself.
@@ -273,12 +286,16 @@ class PublicFacts:
                              "public bounds and their source.")
 
     def to_plain(self) -> dict[str, Any]:
-        """As plain values; a group only where there is one: earlier plans stay as they were."""
+        """As plain values; group, guess and step of times only where stated.
+
+        So plans of earlier versions stay as they were.
+        """
         self.check_stated()
         plain = asdict(self)
         del plain["is_proposed"]
-        if self.group is None:
-            del plain["group"]
+        for name in ("group", "guessed_spread", "time_step"):
+            if not plain.get(name, True):
+                del plain[name]
         return plain
 
     @classmethod
@@ -433,20 +450,29 @@ class EventFacts(PublicFacts):
         Names of two groups that are compared; empty where there is one.
     group_sizes : tuple of int
         Their sizes, where those are public as in a trial; empty where they are private.
+    time_step : float
+        By how much a recorded time may differ from when it happened, as by a day of dates or a
+        month of times that are told in months; 0 where nothing is stated.
 
     Raises
     ------
     InputError
-        If edges do not rise over the range, or there are other than no or two groups.
+        If edges do not rise over the range, there are other than no or two groups, or the step is
+        negative or not shorter than the range.
     """
 
     causes: tuple[str, ...] = ("Event",)
     edges: tuple[float, ...] = ()
     groups: tuple[str, ...] = ()
     group_sizes: tuple[int, ...] = ()
+    time_step: float = 0.0
 
     def __post_init__(self) -> None:
         super().__post_init__()
+        if not 0 <= self.time_step < self.time_high - self.time_low:
+            raise InputError("The step in which times are recorded must be 0 or more, and shorter "
+                             "than the range of times.", field="time_step",
+                             hint="1 for times in whole days, whose unit is days.")
         if not self.causes:
             raise InputError("Name at least one event.", field="causes")
         if len(self.groups) not in (0, 2):

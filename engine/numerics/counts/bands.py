@@ -244,13 +244,15 @@ class Quantile:
     high: Array
 
 
-def quantile(edges: tuple[float, ...], limits: Limits, level: float = 0.5) -> Quantile:
+def quantile(edges: tuple[float, ...], limits: Limits, level: float = 0.5, step: float = 0.0
+             ) -> Quantile:
     """The first time at which a survival curve is at or below a level.
 
-    The estimate is read off the monotone cubic. So are its limits off cubics through the pointwise
-    limits where there are six intervals or more, and these fall slowly where they reach the level:
-    otherwise the counts do not tell when within an interval it is reached, and limits go outward to
-    the edges.
+    The estimate is read off the monotone cubic. Its limits go outward to the edges: the counts do
+    not tell when within an interval people leave, and times may be heaped, as on whole months or
+    years. Recorded times that are off by at most a stated step move the curve, and so each limit,
+    by no more. Limits are then read off cubics through the pointwise limits and moved outward by
+    the step, if there are six intervals or more and these fall slowly where they reach the level.
 
     Parameters
     ----------
@@ -260,10 +262,12 @@ def quantile(edges: tuple[float, ...], limits: Limits, level: float = 0.5) -> Qu
         Of the survival curve.
     level : float
         Between 0 and 1; the median has ½.
+    step : float
+        In which times are recorded; 0 where it is not stated.
     """
     lower, upper = limits.monotone(limits.pointwise_width)
     last = np.asarray(edges)[limits.drawn.sum(axis=-1)]
-    low, high = (_limit(edges, curve, limits.drawn, level, before)
+    low, high = (_limit(edges, curve, limits.drawn, level, before, step)
                  for curve, before in ((lower, True), (upper, False)))
     return Quantile(_crossing(edges, limits.values, limits.drawn, level),
                     np.where(np.isinf(low), last, low), high)
@@ -275,15 +279,18 @@ def _first(curve: Array, drawn: Flags, level: float) -> tuple[Indices, Flags]:
     return np.asarray(reached.argmax(axis=-1)), np.asarray(reached.any(axis=-1))
 
 
-def _limit(edges: tuple[float, ...], curve: Array, drawn: Flags, level: float, before: bool
-           ) -> Array:
-    """Where a limit is at or below a level: between edges where it falls slowly, else outward."""
+def _limit(edges: tuple[float, ...], curve: Array, drawn: Flags, level: float, before: bool,
+           step: float) -> Array:
+    """Where a limit is at or below a level: off the cubic where it falls slowly, else an edge."""
     at_edge = _edge(edges, curve, drawn, level, before)
-    if len(edges) <= _FINE_INTERVALS:
+    if not step or len(edges) <= _FINE_INTERVALS:
         return at_edge
     falls = -np.diff(curve, axis=-1, prepend=1.0)
     fall = np.take_along_axis(falls, _first(curve, drawn, level)[0][..., None], axis=-1)[..., 0]
-    return np.where(fall > _STEEP, at_edge, _crossing(edges, curve, drawn, level))
+    crossing = _crossing(edges, curve, drawn, level)
+    inside = (np.maximum(at_edge, crossing - step) if before
+              else np.minimum(at_edge, crossing + step))
+    return np.where(fall > _STEEP, at_edge, inside)
 
 
 def _edge(edges: tuple[float, ...], curve: Array, drawn: Flags, level: float, before: bool

@@ -40,6 +40,9 @@ class Cells:
         How many codes of events are stated, 1 … n_codes; with J = 1 all are one kind of event.
     n_groups : int
         1, or 2 for a comparison; every group has all of the cells.
+    time_step : float
+        In which times are recorded; 0 where it is not stated. What is counted does not depend on
+        it.
 
     Examples
     --------
@@ -53,6 +56,7 @@ class Cells:
     n_causes: int = 1
     n_codes: int = 1
     n_groups: int = 1
+    time_step: float = 0.0
 
     @property
     def n_intervals(self) -> int:

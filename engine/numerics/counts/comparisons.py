@@ -87,7 +87,8 @@ def log_rank(table: CountTable) -> LogRank:
     only, so under equal hazards its mean is 0 whatever the noise. Its variance is that of chance,
     Σ w² A₁A₂(d₁ + d₂), and τ² times the squared size of its centred gradient.
 
-    A is right where few leave within an interval, or evenly. What U may be off by where many do
+    A is right where few leave within an interval. What constant rates within each interval move U
+    by is added (`_Comparison.sides`). What U may be off by where people are censored all at once
     (`_Comparison.shift`), beyond a third of a standard deviation, is taken off |U|.
 
     Parameters
@@ -185,13 +186,15 @@ class _Comparison:
     ----------
     table : CountTable
     lives : list of LifeTable
-    middle, events, noisy_middle, noisy_events : (…, 2, K)
+    middle, bend, events, noisy_middle, noisy_events : (…, 2, K)
+        `bend` is what constant rates add to the people at risk in the middle of an interval.
     weight : (…, K)
     """
 
     table: CountTable
     lives: list[LifeTable]
     middle: Array
+    bend: Array
     events: Array
     noisy_middle: Array
     noisy_events: Array
@@ -207,14 +210,22 @@ class _Comparison:
         noisy_middle, noisy_events = (np.stack(parts, axis=-2)
                                       for parts in zip(*map(_exposed, raw), strict=True))
         weight = _used(table, lives) * (1 / np.maximum(middle.sum(axis=-2), _FEWEST))
-        return cls(table, lives, middle, events, noisy_middle, noisy_events, weight)
+        bend = np.stack([_of_constant_rates(life) for life in lives], axis=-2) - middle
+        return cls(table, lives, middle, bend, events, noisy_middle, noisy_events, weight)
 
     @property
     def sides(self) -> tuple[Array, Array]:
-        """Σ wA₂d₁ and Σ wA₁d₂ of the released counts: (…) each."""
-        middle, events = self.noisy_middle, self.noisy_events
-        return ((self.weight * middle[..., 1, :] * events[..., 0, :]).sum(axis=-1),
-                (self.weight * middle[..., 0, :] * events[..., 1, :]).sum(axis=-1))
+        """Σ wA₂d₁ and Σ wA₁d₂ of the released counts: (…) each.
+
+        With constant rates within an interval the people at risk in its middle are
+        Yq/(−log(1 − q)) for a share q that leaves, not Y(1 − q/2). The difference is small and is
+        taken of the projected counts: of large groups with unlike hazards it would move U by more
+        than a standard deviation.
+        """
+        first, second = (
+            self.noisy_middle[..., 1 - g, :] * self.noisy_events[..., g, :]
+            + self.bend[..., 1 - g, :] * self.events[..., g, :] for g in range(2))
+        return (self.weight * first).sum(axis=-1), (self.weight * second).sum(axis=-1)
 
     def at(self, ratio: float) -> tuple[Array, Array, Array]:
         """U at a ratio of hazards, and its variance by chance and by noise: (…) each."""
@@ -230,17 +241,14 @@ class _Comparison:
     def shift(self, ratio: float) -> Array:
         """What U(θ) may have for a mean at the true ratio of hazards: (…).
 
-        Two parts. With constant rates within each interval the people at risk in its middle are
-        Yq/(−log(1 − q)) for a share q that leaves, not Y(1 − q/2). And in one interval, whichever
-        matters most, all may be censored at its start or at its end: (c₂d₁ + θc₁d₂)/2.
+        In one interval, whichever matters most, all may be censored at its start or at its end:
+        (c₂d₁ + θc₁d₂)/2.
         """
         first, second = self.events[..., 0, :], self.events[..., 1, :]
         censored = np.stack([life.censored for life in self.lives], axis=-2)
-        middle = np.stack([_of_constant_rates(life) for life in self.lives], axis=-2) - self.middle
-        bent = self.weight * (middle[..., 1, :] * first - ratio * middle[..., 0, :] * second)
         at_once = self.weight * (censored[..., 1, :] * first
                                  + ratio * censored[..., 0, :] * second) / 2
-        return np.asarray(np.abs(bent.sum(axis=-1)) + at_once.max(axis=-1))
+        return np.asarray(at_once.max(axis=-1))
 
 
 def _of_constant_rates(life: LifeTable) -> Array:

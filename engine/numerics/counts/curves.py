@@ -27,6 +27,8 @@ from engine.numerics.counts.life_tables import (
 )
 from engine.numerics.counts.tables import CountTable
 
+HAZARD_OF_LEAVERS = 2.0  # of the others, by which it is shown what a curve owes to an assumption
+
 
 @dataclass(frozen=True, eq=False)
 class CountedCurve:
@@ -60,6 +62,9 @@ class CountedCurve:
         Of survival curves.
     limits : Limits
         What the band is made of.
+    dependent : tuple of (…, K), optional
+        Of survival curves: the values if people who are censored have `HAZARD_OF_LEAVERS` times
+        the others' hazard from then on, and the values if they have that part of it.
     """
 
     edges: tuple[float, ...]
@@ -77,6 +82,7 @@ class CountedCurve:
     median: Quantile | None
     mean: RestrictedMean | None
     limits: Limits
+    dependent: tuple[Array, Array] | None = None
 
     def staircase(self, times: Array) -> tuple[Array, Array]:
         """The band at any times of the follow-up; see `bands.staircase`.
@@ -130,8 +136,11 @@ def _survival_curve(table: CountTable, life: LifeTable, group: int,
     at_risk, width = _at_risk(table, life)
     return CountedCurve(
         table.cells.edges, life.survival, low, high, each_low, each_high, limits.drawn, enough,
-        True, _noise_share(table, jacobian), at_risk, width, quantile(table.cells.edges, limits),
-        restricted_mean(table.cells.edges, limits), limits)
+        True, _noise_share(table, jacobian), at_risk, width, quantile(
+            table.cells.edges, limits, step=table.cells.time_step),
+        restricted_mean(table.cells.edges, limits), limits,
+        (life.survival_if_leavers_have(HAZARD_OF_LEAVERS),
+         life.survival_if_leavers_have(1 / HAZARD_OF_LEAVERS)))
 
 
 def incidence_curves(table: CountTable, min_at_risk: float = MIN_SHOWN) -> list[CountedCurve]:

@@ -111,6 +111,25 @@ class LifeTable:
         """
         return self.of_early_censoring.survival, self.of_late_censoring.survival
 
+    def survival_if_leavers_have(self, ratio: float) -> Array:
+        """S if people who are censored have so many times the others' hazard from then on: (…, K).
+
+        The counts cannot tell: they are silent about whoever is censored. Of the c_i people of
+        interval i the share Π_{i<j≤k} (1 − h_j)^ratio is left at e_k, and half an interval's more
+        is lost in the interval itself. What this moves the curve by, against a ratio of 1, is
+        added to S.
+        """
+        return np.clip(self.survival + self._left(ratio) - self._left(1.0), 0.0, 1.0)
+
+    def _left(self, ratio: float) -> Array:
+        """Shares of all people who have had no event, censored or not: (…, K)."""
+        kept = np.maximum(1 - self.hazards.sum(axis=-2), 0.0) ** ratio
+        total, gone, left = self.at_risk[..., 0], np.zeros(self.at_risk.shape[:-1]), []
+        for k in range(self.cells.n_intervals):
+            gone = gone * kept[..., k] + self.censored[..., k] * np.sqrt(kept[..., k])
+            left.append((self.at_risk[..., k + 1] + gone) / np.maximum(total, 1.0))
+        return np.stack(left, axis=-1)
+
     @cached_property
     def incidence_extremes(self) -> tuple[Array, Array]:
         """The lowest and the highest CIF by when people are censored: (…, J, K) each.

@@ -88,7 +88,7 @@ def band(answer: CountingAnswer) -> str:
     text = ("Shaded steps: 95 % confidence band, which covers the whole true curve in 95 % of "
             "studies.")
     if answer.estimand.is_followed:
-        text += " It assumes that censoring is independent of events."
+        text += " " + counts.independence(answer.curves, answer.facts)
     return " ".join(filter(None, (text, counts.too_few(answer.curves, answer.facts),
                                   counts.censoring(answer.curves, answer.facts))))
 

@@ -321,9 +321,8 @@ def _plausible(estimate: Estimate, non_private: Estimate, count: int) -> Plausib
         return None
     low, high = limits(estimate, estimate.band.of(slice(count), 0, slice(SHOWN_DRAWS)))
     kind = estimate.band.kind
-    unseen = estimate.band.unseen
     return PlausibleBand(low, high, _half_width(non_private, kind), kind,
-                         estimate.basis_sizes[:count], () if unseen is None else unseen.times)
+                         estimate.basis_sizes[:count], getattr(estimate.basis, "times", ()))
 
 
 def _planned(mechanism: Mechanism, data: CurveData, budget: Budget) -> float:

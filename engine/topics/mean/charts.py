@@ -380,7 +380,7 @@ def synthetic_curves(people: SyntheticPeople, curve: ReleasedCurve, mark: str) -
     facts, x = curve.facts, plain(people.at)
     drawn = people.curves[:SHOWN_PEOPLE]
     unit_times = np.asarray(facts.to_unit_time(people.at))
-    mean = curve.row_maps[0](unit_times, 0) @ curve.all_coefficients + curve.public(unit_times)
+    mean = curve.row_maps[0](unit_times, 0) @ curve.centre + curve.public(unit_times)
     joined = traces.joined(x, map(plain, drawn))
     data = [traces.line("Synthetic people", *joined, translucent("without", 0.5), 1.0,
                         hoverinfo="skip"),

@@ -1,11 +1,10 @@
 """Exports of glucose monitors, accelerometers and electricity meters, recognised by their headers.
 
-    file ── blocks (one of a person each; a .zip holds many)
+    file ── archives (a .zip with one of each person)
       │
-    exports                                      which columns, which rows, which unit
+    exports                 which columns and lines are read, and in which unit (format)
       │
-    reading                                      a table like any other: a row per observation, with
-                                                 the person, the hour of the day and the value
+    lines                   a line of each observation: person, hour of the day and value
 
 All days of a person become one record on the hours of a day. No message holds a cell of the file.
 """

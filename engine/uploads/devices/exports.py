@@ -17,7 +17,6 @@ from engine.core.types import Array
 from engine.core.units import GLUCOSE
 from engine.uploads.devices.format import (
     Columns,
-    DeviceExport,
     DeviceObservations,
     Format,
     column_of_ids,
@@ -64,17 +63,14 @@ class _Monitor(Format):
     _ends: tuple[float, float]
 
     def fits(self, header: Sequence[str]) -> bool:
-        """Whether it has times, types of rows and glucose."""
         return (self._type in header and starting(header, self._time) != ""
                 and starting(header, self._value) != "")
 
     def needs(self, header: Sequence[str]) -> list[str]:
-        """Times, types, glucose and people."""
         return [starting(header, self._time), self._type, starting(header, self._value),
                 *column_of_ids(header)]
 
     def observations(self, columns: Columns) -> DeviceObservations:
-        """What the sensor measured; meals, insulin, alerts and finger sticks are left out."""
         columns = only(columns, pc.equal(columns[self._type], self._sensor))
         time, value = (starting([*columns], start) for start in (self._time, self._value))
         return DeviceObservations(
@@ -86,7 +82,7 @@ class _Monitor(Format):
 class Clarity(_Monitor):
     """Dexcom Clarity: rows of the type EGV, every five minutes."""
 
-    export = DeviceExport("Dexcom Clarity")
+    name = "Dexcom Clarity"
     minutes = 5
     notes = ("“Low” and “High” are read as 40 and 400 mg/dL, the ends of what is measured",)
     _time, _type, _value, _sensor = "timestamp", "event type", "glucose value", "EGV"
@@ -96,7 +92,7 @@ class Clarity(_Monitor):
 class LibreView(_Monitor):
     """LibreView: rows of type 0, which the sensor stores every quarter of an hour."""
 
-    export = DeviceExport("LibreView")
+    name = "LibreView"
     minutes = 15
     notes = ("glucose that the sensor stores by itself is read; scans are left out, because people "
              "choose when to scan",
@@ -108,7 +104,7 @@ class LibreView(_Monitor):
 class Nightscout(Format):
     """Nightscout: entries with sensor glucose in mg/dL, as CSV with a header or as JSON."""
 
-    export = DeviceExport("Nightscout")
+    name = "Nightscout"
     units = UNITS
     minutes = 5
     notes = ("times with a Z are moved by their utcOffset, or are UTC where there is none",
@@ -117,16 +113,13 @@ class Nightscout(Format):
     _needed = ("sgv", "datestring")
 
     def fits(self, header: Sequence[str]) -> bool:
-        """Whether it has sensor glucose and dates as text."""
         return set(self._needed) <= set(header)
 
     def needs(self, header: Sequence[str]) -> list[str]:
-        """Glucose, times, offsets and people; its own id names an entry."""
         people = column_of_ids([name for name in header if name != "id"])
         return [*self._needed, *["utcoffset"] * ("utcoffset" in header), *people]
 
     def observations(self, columns: Columns) -> DeviceObservations:
-        """Sensor glucose; finger sticks and calibrations have none and are left out."""
         is_sensor = ~(numbers(columns["sgv"]) < self._lowest_reading)
         columns = only(columns, pc.and_(pa.array(is_sensor), pc.not_equal(columns["sgv"], "")))
         times = columns["datestring"]
@@ -139,22 +132,11 @@ class Nightscout(Format):
                                   days_of(times), people_in(columns))
 
     def columns_of(self, entries: Sequence[object]) -> Columns:
-        """Entries as columns of text.
-
-        Parameters
-        ----------
-        entries : sequence
-            From JSON; what is no entry of a sensor is left out.
-
-        Raises
-        ------
-        InputError
-            If none is one.
-        """
+        """Return entries of JSON as columns of text; those of no sensor are left out."""
         rows = [{str(name).casefold(): value for name, value in entry.items()}
                 for entry in entries if isinstance(entry, dict) and "sgv" in entry]
         if not rows:
-            raise lacking(self.export.name, "sensor glucose (sgv)",
+            raise lacking(self.name, "sensor glucose (sgv)",
                           "Export entries, not treatments or profiles.")
         return {name: pa.array([str(row.get(name, "")) for row in rows], pa.string())
                 for name in (*self._needed, "utcoffset")}
@@ -180,24 +162,21 @@ def _windows(header: Sequence[str]) -> dict[str, float]:
 class GgirHours(Format):
     """GGIR part 2: mean acceleration in windows of the day, a row per day or per person."""
 
-    export = DeviceExport("GGIR part 2")
+    name = "GGIR part 2"
     units = ("acceleration (mg)",)
     notes = ("acceleration of each window of the day stands at the middle of the window",)
 
     def fits(self, header: Sequence[str]) -> bool:
-        """Whether it has windows of the day and names people."""
         return "id" in header and any(_WINDOW.match(name) for name in header)
 
     def needs(self, header: Sequence[str]) -> list[str]:
-        """People, dates, and the windows of one metric."""
         windows = _windows(header)
         if len(windows) < 2:
-            raise lacking(self.export.name, "windows of the day",
+            raise lacking(self.name, "windows of the day",
                           "Run GGIR with qwindow = 0:24, so that every hour has a column.")
         return ["id", *["calendar_date"] * ("calendar_date" in header), *windows]
 
     def observations(self, columns: Columns) -> DeviceObservations:
-        """All windows of all days."""
         windows, people = _windows([*columns]), columns["id"]
         n, k = len(people), len(windows)
         days = columns.get("calendar_date", pa.array([""] * n, pa.string()))
@@ -210,22 +189,19 @@ class GgirHours(Format):
 class GgirDays(Format):
     """GGIR part 5: acceleration of each waking day, by day of the week."""
 
-    export = DeviceExport("GGIR part 5")
+    name = "GGIR part 5"
     time = "day"
     units = ("acceleration (mg)",)
     notes = ("days are numbered by the day of the week: Monday is 1 and Sunday 7",)
     _needed = ("id", "window_number", "weekday", "acc_day_mg")
 
     def fits(self, header: Sequence[str]) -> bool:
-        """Whether it has windows with days of the week and their acceleration."""
         return set(self._needed) <= set(header)
 
     def needs(self, header: Sequence[str]) -> list[str]:
-        """People, windows, days of the week and acceleration."""
         return [*self._needed]
 
     def observations(self, columns: Columns) -> DeviceObservations:
-        """The mean acceleration of waking hours on each day."""
         day = pc.index_in(pc.utf8_lower(columns["weekday"]), value_set=pa.array(_WEEK))
         columns, day = only(columns, day.is_valid()), day.drop_null()
         return DeviceObservations(1.0 + np.asarray(day), numbers(columns["acc_day_mg"])[:, None],
@@ -241,23 +217,20 @@ _PER_KWH = {"kwh": 1.0, "wh": 1e-3}
 class GreenButton(Format):
     """Energy of each interval, read as the mean power in it."""
 
-    export = DeviceExport("Green Button")
+    name = "Green Button"
     units = ("power (kW)",)
     minutes = 0.5  # quarters of an hour have their middles there
     notes = ("energy of an interval is read as its mean power, which stands at its middle",)
     _needed = ("date", "start time", "end time")
 
     def fits(self, header: Sequence[str]) -> bool:
-        """Whether it has dates, starts and ends of intervals, and usage or import."""
         return set(self._needed) <= set(header) and _usage(header) != ""
 
     def needs(self, header: Sequence[str]) -> list[str]:
-        """Intervals, energy with its unit, what was delivered, and households."""
         return [*self._needed, _usage(header), *[name for name in ("units", "type")
                                                  if name in header], *column_of_ids(header)]
 
     def observations(self, columns: Columns) -> DeviceObservations:
-        """All intervals of electricity."""
         if "type" in columns:
             gas = pc.match_substring(columns["type"], "gas", ignore_case=True)
             columns = only(columns, pc.invert(gas))
@@ -280,7 +253,7 @@ class GreenButton(Format):
             return 1.0
         index = pc.index_in(pc.utf8_lower(columns["units"]), value_set=pa.array([*_PER_KWH]))
         if index.null_count:
-            raise lacking(self.export.name, "unit of energy that is read, kWh or Wh",
+            raise lacking(self.name, "unit of energy that is read, kWh or Wh",
                           "Export electricity, by the hour or shorter.")
         factors: Array = np.array([*_PER_KWH.values()])[np.asarray(index)]
         return factors

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import ClassVar, NamedTuple
 
 import numpy as np
@@ -13,6 +12,7 @@ import pyarrow.compute as pc
 
 from engine.core.errors import InputError
 from engine.core.types import Array
+from engine.uploads.cells import NUMBER
 from engine.uploads.limits import refused
 
 Columns = Mapping[str, pa.Array]  # text without blanks at the ends, by names in lower case
@@ -20,47 +20,21 @@ _IDS = ("subject_id", "subject id", "patient_id", "patient id", "participant_id"
         "participant id", "person_id", "person id", "subject", "participant", "usubjid", "id")
 _CLOCK = (r"(?:^|[T ])(?P<hour>[01]?[0-9]|2[0-3]):(?P<minute>[0-5][0-9])(?::[0-9.]+)?"
           r"\s*(?P<half>[AaPp]\.?[Mm])?")
-_NUMBER = r"^[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?$"
-
-
-@dataclass(frozen=True)
-class DeviceExport:
-    """What is known of a table that was an export.
-
-    Parameters
-    ----------
-    name : str
-        Of the format.
-    """
-
-    name: str
 
 
 class DeviceObservations(NamedTuple):
-    """Observations in the order of the file.
+    """Observations in the order of the file."""
 
-    Parameters
-    ----------
-    hours : (N,)
-        Of the day, or the day of the week; NaN where unknown.
-    values : (N, units)
-        In each of the units of the format; NaN where a cell holds no number.
-    days : (N,) of text
-        Dates, or whatever tells days apart.
-    people : (N,) of text, or None
-        As the file says; None where it says nothing.
-    """
-
-    hours: Array
-    values: Array
-    days: pa.Array
-    people: pa.Array | None
+    hours: Array  # (N,) of the day, or the day of the week; NaN where unknown
+    values: Array  # (N, units), in each unit of the format; NaN where a cell holds no number
+    days: pa.Array  # (N,) of text: dates, or whatever tells days apart
+    people: pa.Array | None  # (N,) of text; None where the file names nobody
 
 
 class Format(ABC):
-    """One kind of export."""
+    """One kind of export; headers are in lower case and without blanks at the ends."""
 
-    export: ClassVar[DeviceExport]
+    name: ClassVar[str]
     time: ClassVar[str] = "hour"
     minutes: ClassVar[float] = 1  # to which times of the day are rounded, so that days meet
     units: ClassVar[Sequence[str]]  # names of the columns of values, the usual unit first
@@ -68,32 +42,15 @@ class Format(ABC):
 
     @abstractmethod
     def fits(self, header: Sequence[str]) -> bool:
-        """Whether a line is the header of such an export.
-
-        Parameters
-        ----------
-        header : sequence of str
-            In lower case, without blanks at the ends.
-        """
+        """Return True if a line is the header of such an export."""
 
     @abstractmethod
     def needs(self, header: Sequence[str]) -> list[str]:
-        """The columns that are read.
-
-        Parameters
-        ----------
-        header : sequence of str
-            That fits.
-        """
+        """Return the columns that are read, of a header that fits."""
 
     @abstractmethod
     def observations(self, columns: Columns) -> DeviceObservations:
-        """The observations below a header.
-
-        Parameters
-        ----------
-        columns : mapping of str to array of text
-            Those that are needed.
+        """Return the observations below a header, from the columns that are needed.
 
         Raises
         ------
@@ -103,46 +60,23 @@ class Format(ABC):
 
 
 def column_of_ids(header: Sequence[str]) -> list[str]:
-    """The column that names people, in a list; empty where there is none.
-
-    Parameters
-    ----------
-    header : sequence of str
-        In lower case.
-    """
+    """Return the column that names people, in a list; an empty one where there is none."""
     return [name for name in _IDS if name in header][:1]
 
 
 def people_in(columns: Columns) -> pa.Array | None:
-    """The column that names people; None where there is none.
-
-    Parameters
-    ----------
-    columns : mapping of str to array of text
-    """
+    """Return the column that names people; None where there is none."""
     return next((columns[name] for name in column_of_ids([*columns])), None)
 
 
 def starting(header: Sequence[str], start: str) -> str:
-    """The first column whose name begins so; "" where none does.
-
-    Parameters
-    ----------
-    header : sequence of str
-    start : str
-    """
+    """Return the first column whose name begins so; "" where none does."""
     return next((name for name in header if name.startswith(start)), "")
 
 
 def hours_of_day(text: pa.Array) -> Array:
-    """The hours of the day of times, or of dates with times; NaN where there is none.
+    """Return the hours of the day of times, or of dates with times; NaN where there is none.
 
-    Parameters
-    ----------
-    text : array of text
-
-    Examples
-    --------
     >>> hours_of_day(pa.array(["2024-01-15T13:30:00", "01-15-2024 1:30 PM", "?"]))
     array([13.5, 13.5,  nan])
     """
@@ -156,49 +90,26 @@ def hours_of_day(text: pa.Array) -> Array:
 
 
 def numbers(text: pa.Array) -> Array:
-    """The numbers in cells, with decimal points or commas; NaN where there is none.
+    """Return the numbers in cells, with decimal points or commas; NaN where there is none.
 
-    Parameters
-    ----------
-    text : array of text
-
-    Examples
-    --------
     >>> numbers(pa.array(["5,6", "Low"]))
     array([5.6, nan])
     """
-    dotted = pc.replace_substring(text, ",", ".")
-    plain = pc.if_else(pc.match_substring_regex(dotted, _NUMBER), dotted, None)
+    dotted = pc.replace_substring(pc.utf8_lower(text), ",", ".")
+    plain = pc.if_else(pc.match_substring_regex(dotted, f"^{NUMBER}$"), dotted, None)
     return np.asarray(pc.cast(plain, pa.float64()).to_numpy(zero_copy_only=False), dtype=float)
 
 
 def days_of(text: pa.Array) -> pa.Array:
-    """The dates at the beginning of cells.
-
-    Parameters
-    ----------
-    text : array of text
-    """
+    """Return the dates at the beginning of cells."""
     return pc.utf8_slice_codeunits(text, 0, 10)
 
 
 def only(columns: Columns, rows: pa.Array) -> dict[str, pa.Array]:
-    """The columns in some rows.
-
-    Parameters
-    ----------
-    columns : mapping of str to array of text
-    rows : array of bool
-    """
+    """Return the columns in some rows."""
     return {name: column.filter(rows) for name, column in columns.items()}
 
 
 def lacking(name: str, columns: str, hint: str) -> InputError:
-    """An export without what it is read for.
-
-    Parameters
-    ----------
-    name, columns, hint : str
-        Of the format, what is missing, and what to do.
-    """
+    """Return the refusal of an export without what it is read for."""
     return refused(f"This {name} export has no {columns}.", hint)

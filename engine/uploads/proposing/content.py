@@ -27,9 +27,10 @@ _UNIX = {Order.UNIX: (3e8, 4e9), Order.UNIX_MILLISECONDS: (3e11, 4e12)}  # 1979 
 _MANY = 5000  # different texts, which tell of what kind all are
 _TELLING = 0.1  # of the dates, which fit one order alone: fewer may be typing errors
 _WHOLE = r"^\s*[+-]?[0-9]+(?:[.,]0+)?\s*$"
-_OFFSET = r"(?i)[0-9]\s*(z|utc|gmt|[+-][0-9]{2}:?[0-9]{2}|[+-][0-9]{2})\s*$"
+_OFFSET = r"(?i):[0-9]{2}(?:\.[0-9]+)?\s*(z|utc|gmt|[+-][0-9]{2}:?[0-9]{2}|[+-][0-9]{2})\s*$"
 _LIKE_DATES = r"[0-9][-/. ][0-9]{1,2}[-/. ]|[0-9][-/. ]*[A-Za-z]{3}|[A-Za-z]{3}[-/. ]*[0-9]"
 _CLOCK = r"[0-9]:[0-5][0-9]"
+_NEARLY_A_NUMBER = r"^[^0-9A-Za-z]{0,3}[0-9]"  # < 5, (5), € 5, 5 kg, 1 234
 
 
 @dataclass(frozen=True, eq=False)
@@ -132,6 +133,22 @@ class Content:
         """True if all that stands there is whole numbers."""
         return 0 < self.n_known == self._n_that(_WHOLE)
 
+    @property
+    def are_nearly_numbers(self) -> bool:
+        """True if most cells begin as a number does, and are of no kind that is read."""
+        return self.kind() is Kind.WORD and 2 * self._n_that(_NEARLY_A_NUMBER) > self.n_known
+
+    def others_than(self, kind: Kind, decimal: str) -> dict[str, int]:
+        """Return the texts that are neither of a kind nor missing, with their cells."""
+        are_other = ~self.are(kind, decimal) & ~self._is_missing
+        texts = self.texts.filter(pa.array(are_other)).to_pylist()
+        return dict(zip(texts, self.lines[are_other].tolist(), strict=True))
+
+    @property
+    def first(self) -> str:
+        """The text of the first line."""
+        return str(self.texts[int(self.codes[0])].as_py()) if len(self.codes) else ""
+
     def could_be_thousands(self, mark: str) -> bool:
         """True if every number with a mark has three digits behind it."""
         three = rf"^[+-]?[1-9][0-9]{{0,2}}{re.escape(mark)}[0-9]{{3}}$"
@@ -201,13 +218,13 @@ class Content:
         return len({zone["zone"].lower() for zone in found.to_pylist() if zone})
 
     def unix(self) -> Order | None:
-        """Return the order of Unix times, if all whole numbers lie between 1979 and 2096."""
-        if not self.are_whole:
+        """Return the order of Unix times, if all numbers lie between 1979 and 2096."""
+        if self.n(Kind.NUMBER) < self.n_known:
             return None
         known = self.numbers()
         known = known[np.isfinite(known)]
         return next((order for order, (low, high) in _UNIX.items()
-                     if ((known > low) & (known < high)).all()), None)
+                     if len(known) and ((known > low) & (known < high)).all()), None)
 
     def hours(self, order: Order) -> Array:
         """Return hours from 1970 of each line's date; NaN where none is."""

@@ -17,18 +17,12 @@ import pyarrow.compute as pc
 
 from engine.core.errors import InputError
 from engine.core.lists import counted, listed, shortened
-from engine.core.units import GLUCOSE
-from engine.uploads.devices.lines import lines_of_export
-from engine.uploads.devices.reading import (
-    Read,
-    archived_files,
-    is_archive_of_exports,
-    read_archive,
-    read_export,
-)
+from engine.uploads.devices.archives import files_of, is_archive_of_tables
+from engine.uploads.devices.lines import Exported, export_in, read_export
 from engine.uploads.limits import (
     LIMITS,
     SAMPLE,
+    SAVE,
     Limits,
     check_bytes,
     check_cells,
@@ -36,9 +30,9 @@ from engine.uploads.limits import (
     have,
     refused,
 )
-from engine.uploads.lines import Lines, column_names, header_of, line_ends, lines_in_frame
-from engine.uploads.reading_of_files import Frame, Person, Reading
-from engine.uploads.text import checked_text, decoded
+from engine.uploads.lines import column_names, header_of, line_ends, lines_in_frame
+from engine.uploads.reading_of_files import Frame
+from engine.uploads.text import checked_text
 from engine.uploads.workbooks import is_workbook, sheet_cells, sheet_names
 
 BLANKS = " "
@@ -48,6 +42,7 @@ _FITTING = 0.9  # of the lines from the header on, which blanks cut into as many
 _MOST_ABOVE = 50  # lines of titles
 _MARKS = ((b"\xef\xbb\xbf", "utf-8"), (b"\xff\xfe", "utf-16"), (b"\xfe\xff", "utf-16"))
 _SEPARATOR_LINE = re.compile(r'"?sep=(.)"?', re.IGNORECASE)  # by which Excel tells it to itself
+_NUMERIC = re.compile(r"[^0-9A-Za-z]*[0-9]")
 _NO_LINES = refused("There are no lines of data below the header.",
                     "Choose a table with at least one line of data.")
 
@@ -78,14 +73,13 @@ def framed(content: bytes, encoding: str = "", sheet: str = "", limits: Limits =
         If it is empty, too large, of another kind, or no table.
     """
     check_bytes(content, limits)
-    if is_workbook(content) and not is_archive_of_exports(content):
+    if is_workbook(content) and not is_archive_of_tables(content):
         return _of_workbook(content, sheet, limits)
-    encoding = encoding or _encoding(content)
-    export = (read_archive(content, lambda part: decoded(part, encoding), limits)
-              if is_workbook(content) else
-              read_export(decoded(content, encoding), limits))
-    if export is not None:
-        return _of_export(content, export, encoding, limits)
+    encoding = encoding or max(map(_encoding, files_of(content, limits).values()),
+                               key=lambda each: each != "utf-8")
+    if export := export_in(content, encoding, limits):
+        frame = Frame(encoding=encoding, separator="", export=export)
+        return _of_export(read_export(content, frame, limits), frame)
     return _of_text(line_ends(checked_text(content, encoding)), encoding, limits)
 
 
@@ -107,56 +101,42 @@ def _is_text(content: bytes, encoding: str) -> bool:
     return b"\0" not in content
 
 
-def _of_export(content: bytes, read: Read, encoding: str, limits: Limits) -> Framed:
-    """Take the table of an export; the strict reader says if it names people.
-
-    Raises
-    ------
-    InputError
-        If the strict reader takes it neither with ids nor as one person in each file, or lines of
-        it cannot be read.
-    """
-    header, columns, notes, export = read
-    check_cells(len(columns[0]), len(header), limits)
-    frame = Frame(encoding=encoding, separator="", export=export.name)
-    lines, names_people = _lines_of_export(content, frame, limits)
-    if sum(lines.outside.values()):
-        raise refused(f"{counted(sum(lines.outside.values()), 'line')} of this {export.name} "
-                      "export cannot be read, or repeat its header.",
+def _of_export(export: Exported, frame: Frame) -> Framed:
+    """Take the observations of an export as a table of people, times and values."""
+    number = sum(export.outside.values())
+    if number:
+        raise refused(f"{counted(number, 'line')} of this {frame.export} export cannot be read, or "
+                      f"{'repeats' if number == 1 else 'repeat'} its header.",
                       "Export it again, and change nothing in it. Put the exports of several "
                       "people into one .zip file, a file for each.")
-    return Framed(frame, tuple(header), tuple(columns), tuple(notes), names_people,
-                  _unit_of_export(content, limits))
+    whose = export.files if export.ids is None else export.ids
+    columns = (whose, *map(_as_text, export.cells.values()))
+    notes = (f"{frame.export} export, recognised by its header", *export.notes,
+             _on_days(whose, export.days))
+    return Framed(frame, ("id", *export.cells), columns, notes, export.ids is not None, export.unit)
 
 
-def _lines_of_export(content: bytes, frame: Frame, limits: Limits) -> tuple[Lines, bool]:
-    """Return the lines of an export, and whether it has a column of ids."""
-    try:
-        reading = Reading(frame=frame, person=Person(column="id"))
-        return lines_of_export(content, reading, limits), True
-    except InputError:
-        reading = Reading(frame=frame, person=Person(file=True))
-    try:
-        return lines_of_export(content, reading, limits), False
-    except InputError as problem:
-        if not is_workbook(content):
-            raise
-        raise refused(f"Not all files of this archive are exports of {frame.export} with "
-                      "observations.", "Put the exports of each maker into an archive of their "
-                      "own.") from problem
+def _as_text(values: pa.Array) -> pa.Array:
+    return pc.cast(pc.if_else(pc.is_nan(values), None, values), pa.string()).fill_null("")
 
 
-def _unit_of_export(content: bytes, limits: Limits) -> str:
-    """Return the unit of glucose in the header of an export, or of the first one of an archive."""
-    first = archived_files(content, limits)[0][1] if is_workbook(content) else content
-    return next((unit for unit in GLUCOSE if unit.encode() in first[:SAMPLE]), "")
+def _on_days(whose: pa.Array, days: pa.Array) -> str:
+    """Return how many people there are, and how many days each of them has."""
+    pairs = pa.table({"person": whose, "day": days}).group_by(["person", "day"]).aggregate([])
+    each = pc.value_counts(pairs["person"]).field("counts")
+    fewest, most = pc.min(each).as_py(), pc.max(each).as_py()
+    span = counted(most, "day") if fewest == most else f"{fewest:,} to {most:,} days"
+    if len(each) > 1:
+        return f"{len(each):,} people with {span} each: all days of a person are one record"
+    return (f"one person only, with {span}: put the exports of all people into one .zip file, or "
+            "add a column that names them")
 
 
 def _of_workbook(content: bytes, sheet: str, limits: Limits) -> Framed:
     """Cut a sheet: its header is the first row of several cells, if a row below has several."""
     columns, notes = sheet_cells(content, sheet, 0, limits)
-    filled = np.sum([np.asarray(pc.not_equal(column, "")) for column in columns], axis=0)
-    above = int(np.argmax(filled > 1)) if (filled > 1).any() else 0
+    above = _titles_above([*zip(*(column[:_MOST_ABOVE].to_pylist() for column in columns),
+                                strict=True)])
     rows = [column.slice(above) for column in columns]
     width = max(place for place, column in enumerate(rows, start=1) if column[0].as_py())
     longer = np.any([np.asarray(pc.not_equal(column.slice(1), "")) for column in rows[width:]],
@@ -167,6 +147,9 @@ def _of_workbook(content: bytes, sheet: str, limits: Limits) -> Framed:
     sheets = sheet_names(content)
     used = sheet or sheets[0]
     others = [name for name in sheets if name != used]
+    if width == 1 and others and not sheet:
+        raise refused(f"The first sheet, “{shortened(used)}”, has only one column.",
+                      f"Name the sheet with the table: {listed(others)}.", "sheet")
     said = (f"sheet “{shortened(used)}”", *((f"not read: {listed(others)}",) if others else ()))
     return _checked(Framed(Frame(encoding="", separator="", sheet=used, above=above,
                                  header=header), header,
@@ -177,6 +160,8 @@ def _of_workbook(content: bytes, sheet: str, limits: Limits) -> Framed:
 def _of_text(text: bytes, encoding: str, limits: Limits) -> Framed:
     if not text.strip():
         raise refused("The file holds only blank lines.", "Choose a header and lines below it.")
+    if text.lstrip()[:2] in (b'{"', b"[{", b"[["):
+        raise refused("This is not a text table but JSON.", SAVE)
     start = text[:SAMPLE].rpartition(b"\n")[0] if len(text) > SAMPLE else text
     separator, above = _found((start or text[:SAMPLE]).decode(errors="replace").split("\n"))
     head, _, body = text.split(b"\n", above)[-1].partition(b"\n")
@@ -220,6 +205,9 @@ def _found(sample: Sequence[str]) -> tuple[str, int]:
             break  # blanks separate only where nothing else does
         widths = [_n_cells(sample[place], separator) for place in places]
         width, first = _width_and_first(widths)
+        rows = [_cells(sample[place], separator) for place in places[first:first + _MOST_ABOVE]]
+        if len({*map(len, rows)}) == 1 and width > 2:
+            first += _titles_above(rows)
         fitting = sum(each == width for each in widths[first:]) / len(widths[first:])
         if width > 1 and (fitting >= _FITTING or separator != BLANKS):
             best = max(best, (fitting, separator, places[first]), key=lambda each: each[0])
@@ -241,13 +229,31 @@ def _width_and_first(widths: Sequence[int]) -> tuple[int, int]:
     return (width, first) if is_title else (widths[0], 0)
 
 
+def _titles_above(rows: Sequence[Sequence[str]]) -> int:
+    """Return how many rows, each with as many cells as the table, stand above its header.
+
+    The header is the first row of several cells; or one below it with a word in every cell, where
+    that row has gaps: “Report” in the first cell, and “page 1” in the last.
+    """
+    filled = [[cell.strip() for cell in row if cell.strip()] for row in rows]
+    first = next((place for place, cells in enumerate(filled) if len(cells) > 1), 0)
+    most = max(map(len, filled), default=0)
+    whole = next((place for place, cells in enumerate(filled) if len(cells) == most
+                  and not any(_NUMERIC.match(cell) for cell in cells)), first)
+    return whole if len(filled[first]) < most and whole > first else first
+
+
 def _n_cells(line: str, separator: str) -> int:
+    return len(_cells(line, separator))
+
+
+def _cells(line: str, separator: str) -> list[str]:
     if separator == BLANKS:
-        return len(line.split())
+        return line.split()
     try:
-        return len(next(csv.reader([line], delimiter=separator), []))
+        return next(csv.reader([line], delimiter=separator), [])
     except csv.Error:  # a cell of more than 131072 characters
-        return 1
+        return [line]
 
 
 def _uneven(number: int, width: int, separator: str = "") -> InputError:

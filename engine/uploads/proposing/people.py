@@ -17,21 +17,26 @@ import pyarrow.compute as pc
 
 from engine.core.errors import InputError
 from engine.core.lists import counted, shortened
-from engine.uploads.ids import IdForm, canonical_texts
+from engine.uploads.ids import ROUNDED, IdForm, canonical_texts, lost_digits
+from engine.uploads.limits import have
 from engine.uploads.proposing.content import Content
 from engine.uploads.proposing.names import (
-    NO_PEOPLE,
+    DEVICES,
     is_id,
+    is_of_no_person,
     names_people,
     plain_name,
     rank_of_people,
 )
 from engine.uploads.proposing.questions import Option, Question
 from engine.uploads.reading_of_files import Kind, Person
+from engine.uploads.units import known_unit
 
-_TOTALS = ("total", "totals", "subtotal", "grand total", "sum", "mean", "average", "median",
-           "overall", "summe", "gesamt", "mittelwert", "moyenne", "sd", "std", "std dev",
-           "standard deviation", "variance", "count")
+_TOTALS = frozenset((
+    "total", "totals", "subtotal", "grand_total", "sum", "mean", "average", "avg", "median",
+    "overall", "sd", "std", "std_dev", "standard_deviation", "variance", "count", "summe", "gesamt",
+    "gesamtsumme", "insgesamt", "mittelwert", "durchschnitt", "total_general", "somme", "moyenne",
+    "totaux", "suma", "promedio", "totale", "somma", "totaal", "gemiddelde"))
 _ENDS = ("min", "max")
 _SIZE = r"^n\s*=\s*[0-9]+$"
 _MANY = 10  # different texts, from which a column may name people
@@ -108,7 +113,8 @@ FILE = Option("The whole file is one person’s", {"person": {"file": True}})
 def proposed_ids(columns: Sequence[Content]) -> Ids | None:
     """Return the column whose name is usual for people, the likeliest first; None without."""
     for content in sorted(columns, key=lambda content: rank_of_people(content.name)):
-        if names_people(content.name, content.n_different < content.n_known):
+        if names_people(content.name, content.n_different < content.n_known) and not (
+                plain_name(content.name) == "unit" and all(map(known_unit, content.known))):
             return Ids(content)
     return None
 
@@ -118,20 +124,36 @@ def possible_ids(columns: Sequence[Content]) -> list[Ids]:
     able = [content for content in columns if content.n_different > 1
             and (content.are_whole or content.kind() is Kind.WORD)]
     return [Ids(content) for content in sorted(
-        able, key=lambda content: (plain_name(content.name) in NO_PEOPLE,
+        able, key=lambda content: (is_of_no_person(content.name),
                                    rank_of_people(content.name)))][:_OFFERED]
+
+
+def is_total(text: str) -> bool:
+    """True if a text is called like a total or an average: “Total:”, “Mean (n = 40)”."""
+    return plain_name(text) in _TOTALS
 
 
 def refuse_totals(ids: pa.Array, column: str) -> None:
     """Refuse lines, or columns, that are called like a total or an average: they are no people."""
     texts = pc.utf8_lower(ids)
+    words = texts.filter(pc.match_substring_regex(texts, r"^\W*\pL"))
     ends = pc.is_in(pa.array(_ENDS), value_set=texts)  # both: one may be somebody called Max
-    if pc.any(pc.or_(pc.is_in(texts, value_set=pa.array(_TOTALS)),
-                     pc.match_substring_regex(texts, _SIZE))).as_py() or pc.all(ends).as_py():
+    if any(map(is_total, words.to_pylist())) or pc.all(ends).as_py() or pc.any(
+            pc.match_substring_regex(texts, _SIZE)).as_py():
         where = f"Some lines of column “{shortened(column)}”" if column else "Some columns"
         raise InputError(f"{where} are called like a total or an average.",
                          field=column or "header", hint="Leave them out: they would count as "
                          "people. Rename a person who is called so.")
+
+
+def refuse_rounded(ids: Ids) -> None:
+    """Refuse ids that a spreadsheet program rounded, as the strict reader does."""
+    own = canonical_texts(ids.content.texts, ids.form)
+    number = int(ids.content.lines[lost_digits(own)].sum())
+    if number:
+        raise InputError(f"{counted(number, 'line')} of column “{shortened(ids.content.name)}” "
+                         f"{have(number)} an id such as 1.2E+11, which has lost digits.",
+                         field=ids.content.name, hint=ROUNDED)
 
 
 def question_on_people(left: Sequence[Content], is_series: bool, are_lines: bool,
@@ -143,7 +165,7 @@ def question_on_people(left: Sequence[Content], is_series: bool, are_lines: bool
     """
     able = possible_ids(left)
     likely = [ids for ids in able if not are_lines and ids.repeats and ids.n_people >= _MANY
-              and plain_name(ids.content.name) not in NO_PEOPLE]
+              and (not is_of_no_person(ids.content.name) or plain_name(ids.content.name) in DEVICES)]
     if is_series:
         first, evidence = FILE, ("People are not named in this file: times increase from line to "
                                  "line, as in one person’s series.")

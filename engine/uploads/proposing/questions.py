@@ -70,9 +70,14 @@ def _tried(reading: Reading, option: Option) -> Reading | None:
 
 
 def _with(plain: Mapping[str, Any], more: Mapping[str, Any]) -> dict[str, Any]:
-    """Return JSON with more in it: objects are joined, null takes out, all else is replaced."""
+    """Return JSON with more in it: objects and missing texts are joined, null takes out.
+
+    All else is replaced.
+    """
     joined = {key: _with(plain[key], value) if isinstance(value, Mapping)
-              and isinstance(plain.get(key), Mapping) else value for key, value in more.items()}
+              and isinstance(plain.get(key), Mapping) else
+              [*dict.fromkeys([*plain.get(key, ()), *value])] if key == "missing" else value
+              for key, value in more.items()}
     kept = {key: value for key, value in plain.items() if key not in joined}
     return kept | {key: _without_null(value) for key, value in joined.items() if value is not None}
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -15,8 +16,8 @@ from engine.core.errors import InputError
 from engine.core.lists import counted, listed, shortened
 from engine.core.types import Array
 from engine.uploads.proposing import names as usual
-from engine.uploads.proposing.advice import advice_on
-from engine.uploads.proposing.content import MISSING, Content, decimal_of, increases
+from engine.uploads.proposing.advice import advice_on, says_below_limit
+from engine.uploads.proposing.content import Content, decimal_of, increases
 from engine.uploads.proposing.framing import Framed
 from engine.uploads.proposing.moments import beginning_of, kind_of_name, time_in_name
 from engine.uploads.proposing.names import (
@@ -31,12 +32,14 @@ from engine.uploads.proposing.names import (
 from engine.uploads.proposing.people import Ids, proposed_ids
 from engine.uploads.proposing.series import (
     UNNAMED,
+    are_slots,
     check_beginning,
     check_family,
     is_family_of_people,
     may_begin_with_times,
     numbered,
     refuse_names,
+    refuse_slashed,
     series_of,
     with_colons,
 )
@@ -60,6 +63,7 @@ _ZERO_ONE = (("no", "yes"), ("n", "y"), ("false", "true"), ("f", "m"), ("female"
 _FEW_TEXTS = 6  # of a column that may say how a time ended
 _SURE_STATUS = frozenset(usual.STATUS[:usual.STATUS.index("outcome")])
 _FEW_LINES = 10  # of which nobody can tell whether they are one person's
+_FEW_WORDS = 3  # different ones among numbers, which may stand for a missing value
 
 
 class FileKind(Enumeration):
@@ -157,7 +161,11 @@ class Look:
     @cached_property
     def series(self) -> dict[str, float]:
         """Columns of observations with their times, where a line is a curve."""
-        return series_of(self.named, usual.names_in(self.choices))
+        found = series_of(self.named, usual.names_in(self.choices))
+        is_long = "time" in self.by_name and not are_slots([*found]) and any(
+            self.kind(name) is Kind.CLOCK or self.columns[name].have_clock
+            for name in self.columns if name not in found)
+        return {} if is_long else found
 
     def kind(self, name: str) -> Kind:
         """What most cells of a column are."""
@@ -205,6 +213,8 @@ def roles_of(look: Look, kind: FileKind | None = None) -> Roles:
         return _of_export(look)
     _refuse_without_header(look)
     guessed = _kind_of_file(look) if kind is None else kind
+    if kind is None and guessed is FileKind.RECORDS:
+        refuse_slashed(look.named)
     roles = (_of_records(look) if guessed is FileKind.RECORDS else
              _of_events(look, guessed) if guessed in EVENTS else _of_curves(look, guessed))
     chosen = {role: (look.choices[name],) for role, name in (("group", "group"), ("site", "server"))
@@ -245,18 +255,25 @@ def _kind_of_file(look: Look) -> FileKind:
     plain, roles = by_plain_name(tuple(look.columns)), look.by_name
     if look.choices.get("value") or look.series or _may_have_people_in_columns(look):
         return FileKind.CURVES
-    status = _status(look, plain)
+    status, ids = _status(look, plain), _ids(look, ())
+    repeats = ids is not None and ids.repeats
     if status is not None:
         score = first_of(usual.SCORES, plain)
         if score is not None and look.kind(score) is Kind.NUMBER:
             return FileKind.SCORES
-        if any(plain.get(name, status) != status for name in usual.ENDS):
+        others = {name: column for name, column in plain.items() if column != status}
+        if first_of(usual.ENDS, others) or (not repeats and plain_name(status) in _SURE_STATUS
+                                            and _dates(look)):
             return FileKind.OUTCOMES
-    if _times(look) and not _is_of_records(look):
+    if repeats or (_times(look) and not _is_of_records(look)):
         return FileKind.CURVES
-    numbers = [name for name in look.columns if look.kind(name) is Kind.NUMBER
-               and name != roles.get("id")]
+    numbers = [name for name in look.columns if name != roles.get("id")
+               and _is_of_numbers(look, name)]
     return FileKind.VALUES if len(numbers) == 1 and roles.get("id") else FileKind.RECORDS
+
+
+def _dates(look: Look) -> list[str]:
+    return [name for name in look.columns if look.kind(name) is Kind.DATE]
 
 
 def _is_of_records(look: Look) -> bool:
@@ -276,15 +293,20 @@ def _status(look: Look, plain: Mapping[str, str]) -> str | None:
     chosen = look.choices.get("status")
     if chosen:
         return str(chosen)
+    few = {name: column for name, column in plain.items()
+           if look.columns[column].n_different <= _FEW_TEXTS}
     for name in usual.STATUS:
-        column = plain.get(name)
-        if column is None:
-            continue
-        few = look.columns[column].n_different <= _FEW_TEXTS
-        is_word = look.kind(column) is Kind.WORD or look.columns[column].n_different <= 2
-        if few and (name in _SURE_STATUS or is_word):
+        column = few.get(name)
+        if column is not None and (name in _SURE_STATUS or look.kind(column) is Kind.WORD
+                                   or look.columns[column].n_different <= 2):
             return column
-    return None
+    return first_of(_SURE_STATUS, {name: column for name, column in few.items()
+                                    if any(map(says_end, look.columns[column].known))})
+
+
+def says_end(text: str) -> bool:
+    """True if a text is a usual one of a status: dead, 1:DECEASED, no."""
+    return not {*plain_name(text).split("_")}.isdisjoint(usual.EVENTS | usual.NO_EVENTS)
 
 
 # -- curves ----------------------------------------------------------------------------------------
@@ -371,9 +393,11 @@ def _times(look: Look) -> tuple[str, ...]:
     """Return the column of times: by its name, or the only one of dates."""
     if look.choices.get("time"):
         return (str(look.choices["time"]),)
-    if "time" in look.by_name and "time" not in look.choices:
-        return (look.by_name["time"],)
-    dates = [name for name in look.columns if look.kind(name) is Kind.DATE]
+    dates, named = _dates(look), look.by_name.get("time")
+    if named is not None and "time" not in look.choices:
+        stamps = [name for name in dates if look.columns[name].have_clock]
+        is_part = look.kind(named) in (Kind.CLOCK, Kind.ELAPSED) and len(stamps) == 1
+        return (stamps[0] if is_part else named,)
     return (dates[0],) if len(dates) == 1 else ()
 
 
@@ -409,9 +433,10 @@ def _value(look: Look, times: Sequence[str], ids: Ids | None, covariates: Sequen
     if named is not None and named not in times:
         return (named,), ()
     taken = (*times, *covariates, look.by_name.get("server"), look.choices.get("group"))
-    left = [name for name in look.free(taken) if look.kind(name) in (Kind.NUMBER, Kind.PERCENTAGE)
-            and (ids is None or look.columns[name] is not ids.content) and look.is_named(name)
-            and plain_name(name) not in usual.NO_PEOPLE]
+    able = [name for name in look.free(taken) if look.is_named(name) and not usual.is_id(name)
+            and (ids is None or look.columns[name] is not ids.content)]
+    left = [name for name in able if look.kind(name) in (Kind.NUMBER, Kind.PERCENTAGE)] or [
+        name for name in able if look.columns[name].are_nearly_numbers]
     return ((left[0],), ()) if len(left) == 1 else ((), tuple(left))
 
 
@@ -539,8 +564,9 @@ def column_of(look: Look, names: Sequence[str], role: str, of_curves: bool = Tru
     if kind is Kind.CLOCK and (elapsed or (usual.is_elapsed(names[0])
                                            and not look.stated.counted)):
         kind = Kind.ELAPSED
-    if (fitting := content.n(kind, look.decimal)) < content.n_known:
-        raise _unreadable(content, kind, content.n_known - fitting, look.decimal)
+    if content.n(kind, look.decimal) < content.n_known and (
+            is_time or not words_for_missing(look, names[0])):
+        raise _unreadable(look, content, kind)
     if kind is Kind.NUMBER:
         _refuse_thousands(content, look.decimal)
     if kind in (Kind.CLOCK, Kind.ELAPSED):
@@ -569,10 +595,9 @@ def _of_words(look: Look, raw: tuple[str, ...], content: Content, role: str, of_
 
 def _of_dates(look: Look, raw: tuple[str, ...], names: Sequence[str], role: str) -> Column:
     content = look.columns[names[0]]
-    for content, kind in zip((look.columns[name] for name in names), (Kind.DATE, Kind.CLOCK),
-                             strict=False):
-        if (fitting := content.n(kind)) < content.n_known:
-            raise _unreadable(content, kind, content.n_known - fitting, look.decimal)
+    for name, kind in zip(names, (Kind.DATE, Kind.CLOCK), strict=False):
+        if look.columns[name].n(kind) < look.columns[name].n_known:
+            raise _unreadable(look, look.columns[name], kind)
     order = content.order
     if order is not Order.YMD and look.stated.order:
         order = look.stated.order
@@ -585,18 +610,37 @@ def _of_dates(look: Look, raw: tuple[str, ...], names: Sequence[str], role: str)
                   offset=Offset.KEPT if content.n_with_offset else Offset.NONE)
 
 
-def _unreadable(content: Content, kind: Kind, number: int, decimal: str) -> InputError:
+def words_for_missing(look: Look, name: str) -> tuple[str, ...]:
+    """Return the few words beside numbers of a column that may stand for a missing value.
+
+    One that stands below the name alone describes the column, and one that says that too little was
+    there to be measured is no missing value.
+    """
+    content, kind = look.columns[name], look.kind(name)
+    if kind not in (Kind.NUMBER, Kind.PERCENTAGE):
+        return ()
+    words = content.others_than(kind, look.decimal)
+    are_words = not any(re.search("[0-9]", word) or says_below_limit(word)
+                        or column_key(word) == column_key(name) for word in words)
+    is_description = words == {content.first: 1}
+    return tuple(words) if len(words) <= _FEW_WORDS and are_words and not is_description else ()
+
+
+def _unreadable(look: Look, content: Content, kind: Kind) -> InputError:
     """Return the refusal of cells that are of no kind, with what most of them look like."""
-    unread = content.texts.filter(pa.array(~content.are(kind, decimal)))
-    bad = pa.array([text for text in unread.to_pylist() if text.casefold() not in MISSING])
-    is_header = content.name.casefold() in {
-        text.casefold() for text in bad.to_pylist()}
+    bad = content.others_than(kind, look.decimal)
+    number = sum(bad.values())
     held = {Kind.DATE: "date", Kind.CLOCK: "clock time"}.get(kind, "number")
+    if content.name.casefold() in {text.casefold() for text in bad}:
+        hint = "The names of columns stand in lines below as well: leave those lines out."
+    elif bad == {content.first: 1} and look.framed.n_lines > _FEW_LINES:
+        hint = ("The first line below the names of columns seems to hold units, descriptions or "
+                "the names themselves: leave out what is no data.")
+    else:
+        hint = advice_on(pa.array([*bad], pa.string()), look.decimal, look.framed.frame.separator)
     return InputError(
         f"{counted(number, 'line')} of column “{shortened(content.name)}” "
-        f"{'holds' if number == 1 else 'hold'} no {held}.", field=content.name,
-        hint="The names of columns stand in lines below as well: leave those lines out."
-        if is_header else advice_on(bad, decimal))
+        f"{'holds' if number == 1 else 'hold'} no {held}.", field=content.name, hint=hint)
 
 
 def _refuse_thousands(content: Content, decimal: str) -> None:

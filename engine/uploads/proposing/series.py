@@ -23,6 +23,13 @@ _BEGINNINGS = {"baseline", "screening"}  # times that are called so, and have no
 _YEAR_MONTH = re.compile(r"(19|20)[0-9]{2}[-/][0-9]{1,2}|[0-9]{1,2}[-/](19|20)[0-9]{2}")
 _OF_SLOTS = {"h", "hh", "hr", "hrs", "hour", "min", "minute", "t", "time", "x", "y", "v", "obs",
              "value", "q", "slot", "interval", "period"}  # numbered, they are times of a row
+_MONTHS = ("january", "february", "march", "april", "may", "june", "july", "august", "september",
+           "october", "november", "december")
+_WEEKDAYS = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
+_CALENDAR = {name[:letters]: (stem, float(place))
+             for stem, names in (("month_of_year", _MONTHS), ("day_of_week", _WEEKDAYS))
+             for place, name in enumerate(names, start=1) for letters in (3, 4, len(name))}
+_SLASHED = re.compile(r"[0-9]{1,2}/[0-9]{1,2}/[0-9]{2,4}.*")
 UNNAMED = "column {}"  # as a table calls it by its place
 _FEW_TIMES = 3  # names that are numbers, which may as well be a first observation
 
@@ -83,6 +90,12 @@ def is_family_of_people(names: Sequence[str], table: Columns) -> bool:
             and not {*stem.split("_")} & _OF_SLOTS)
 
 
+def are_slots(names: Sequence[str]) -> bool:
+    """True if numbered names say that they are times: 08:30, week_4, h1."""
+    stems = {plain_name(re.split("[0-9]", name.strip())[0]) for name in names}
+    return all(_says_time(stem) or stem in _OF_SLOTS or stem in _CALENDAR for stem in stems)
+
+
 def _says_time(stem: str) -> bool:
     """True if a number with this stem is a time: plain numbers, week 4, 24 months."""
     return stem == "" or " " in stem or stem.split("_")[-1].removesuffix("s") in _TIME_STEMS
@@ -96,6 +109,7 @@ def refuse_names(table: Columns) -> None:
                          f"{listed(months[:1])} are months without a day.", field="layout",
                          hint="Write them as dates, such as 2024-03-01, or as months since a "
                          "start: 0, 1, 2.")
+    refuse_slashed(table)
     clock = [name for name in table.columns if _COMPACT_CLOCK.fullmatch(name)]
     if len(clock) > 1 and any(name[0] == "0" for name in clock):
         raise InputError(f"Names of columns such as {listed(clock[:1])} look like clock times "
@@ -110,6 +124,15 @@ def refuse_names(table: Columns) -> None:
         raise InputError(f"Names of columns say times in several units, such as "
                          f"{listed([*several.values()][:2])}.", field="layout",
                          hint="Write all of them in one unit, such as 6 months and 12 months.")
+
+
+def refuse_slashed(table: Columns) -> None:
+    """Refuse names that are dates by either order."""
+    slashed = [name for name in table.columns if _SLASHED.fullmatch(name.strip())]
+    if len(slashed) > 1:
+        raise InputError(f"The names of {counted(len(slashed), 'column')} are dates with slashes, "
+                         "in which day and month may stand in either order.", field="layout",
+                         hint="Write them as 2024-03-31.")
 
 
 def _with_minus_signs(family: dict[str, float]) -> dict[str, float]:
@@ -137,6 +160,8 @@ def numbered(column: str, table: Columns) -> tuple[str, float | None]:
         return "", moment
     if re.fullmatch(NUMBER, name.lower()):
         return "", float(name) if math.isfinite(float(name)) else None
+    if name.strip().casefold() in _CALENDAR:
+        return _CALENDAR[name.strip().casefold()]
     name = _without_brackets(name)
     end = re.search(r"[0-9]+(\.[0-9]+)?$", name[-30:])  # a longer number is no time
     if end is not None:

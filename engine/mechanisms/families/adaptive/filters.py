@@ -158,15 +158,22 @@ class Joint:
         How the centre still answers to the prior's error.
     prior : (…, p)
         Variance of that error, for the bands: more than what the filter starts from.
+    doubt : (p, p), optional
+        By how much M may differ from what the design states, D.
+    unsure : (…, p, p)
+        What D leaves of the last step: of the centre's covariance C before it and its gain G the
+        covariance G J D C (G J D)'. Earlier steps count through C.
     """
 
     noise: Array
     pull: Array
     left: Array
     prior: Array
+    doubt: Array | None = None
+    unsure: Array | float = 0.0
 
     @classmethod
-    def start(cls, variance: Array, prior: Array) -> Joint:
+    def start(cls, variance: Array, prior: Array, doubt: Array | None = None) -> Joint:
         """A filter before anything is measured.
 
         Parameters
@@ -175,9 +182,11 @@ class Joint:
             Of the prior.
         prior : (…, p)
             Variance of its error, for the bands.
+        doubt : (p, p), optional
+            By how much M may differ from what the design states.
         """
         eye = np.broadcast_to(np.eye(variance.shape[-1]), (*variance.shape, variance.shape[-1]))
-        return cls(variance[..., None] * eye, np.zeros(eye.shape), eye, prior)
+        return cls(variance[..., None] * eye, np.zeros(eye.shape), eye, prior, doubt)
 
     @property
     def variance(self) -> Array:
@@ -198,18 +207,23 @@ class Joint:
         gain = _turned(np.asarray(np.linalg.solve(total, response_matrix @ self.noise)))
         rest = np.eye(noise.shape[-1]) - gain @ response_matrix
         left = rest @ self.noise @ _turned(rest) + _weighed(gain, noise)
+        unsure: Array | float = 0.0
+        if self.doubt is not None:
+            missed = (gain * slope[..., None, :]) @ self.doubt
+            before = self.noise + _weighed(self.pull, sampling) + _weighed(self.left, self.prior)
+            unsure = missed @ before @ _turned(missed)
         return (-(gain @ measured[..., None])[..., 0],
                 _innovation(measured, np.diagonal(total, axis1=-2, axis2=-1)
                             + slope**2 * sampling),
                 replace(self, noise=left, pull=rest @ self.pull - gain * slope[..., None, :],
-                        left=rest @ self.left))
+                        left=rest @ self.left, unsure=unsure))
 
     def widened(self, allowance: Array) -> Joint:
         return replace(self, noise=self.noise + allowance[..., None] * np.eye(allowance.shape[-1]))
 
     def covariance(self, sampling: Array) -> Array:
         return np.asarray(self.noise + self.pull @ sampling @ _turned(self.pull)
-                          + _weighed(self.left, self.prior))
+                          + _weighed(self.left, self.prior) + self.unsure)
 
 
 def _innovation(measured: Array, variance: Array) -> Array:

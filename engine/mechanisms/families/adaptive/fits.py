@@ -352,6 +352,7 @@ class Piece:
     n_functions: int = 1
     prior: Array | None = None
     columns: NDArray[np.int64] | None = None  # of all, those that are here; None: all of them
+    left_out: NDArray[np.bool_] | None = None  # which common times are not read; None: none
 
     def places(self, feasible: Sequence[int], draws: int
                ) -> Iterator[tuple[int, NDArray[np.int64] | slice, NDArray[np.int64] | slice]]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Hashable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 
 import numpy as np
@@ -25,10 +25,11 @@ from engine.mechanisms.families.adaptive.fits import (
     spherical,
     symmetric,
 )
-from engine.mechanisms.families.adaptive.location import SiteDeviations
+from engine.mechanisms.families.adaptive.location import Located, SiteDeviations
 from engine.mechanisms.families.adaptive.rules import public_scale
 from engine.mechanisms.families.adaptive.scales import Scale
 from engine.numerics.bases import Basis
+from engine.numerics.between_times import drawn_past
 from engine.numerics.deviations import (
     AffineDeviations,
     are_told_apart,
@@ -224,9 +225,18 @@ class MeanFit(AdaptiveFit[Evidence]):
         design = Design.common(tuple(np.array(self.design.times)[~left_out].tolist()))
         for k in range(repeats.start, repeats.stop):
             repeat = slice(k, k + 1)
-            yield self._piece(members, repeat, [
+            yield replace(self._piece(members, repeat, [
                 self.site(s, self._at_times(k, curves, left_out, size, design), members, repeat)
-                for s, curves in enumerate(self.servers)], design, columns)
+                for s, curves in enumerate(self.servers)], design, columns), left_out=left_out)
+
+    def finished(self, piece: Piece, located: Located) -> Located:
+        """Drawn past common times that were left out."""
+        if piece.left_out is None:
+            return located
+        basis = self.basis.first(self.plans[piece.members[0]].size)
+        centre, covariance = drawn_past(basis, self.design.times, piece.left_out, located.centre,
+                                         located.covariance)
+        return replace(located, centre=centre, covariance=covariance)
 
     def _at_times(self, repeat: int, curves: slice, left_out: NDArray[np.bool_], size: int,
                   design: Design) -> AffineDeviations:
@@ -263,8 +273,11 @@ class MeanFit(AdaptiveFit[Evidence]):
         plan = self.mean_plans[members[0]]
         if columns is not None:
             sites, columns = [site.among_columns(columns) for site in sites], columns[:-1]
-        return Piece(members, repeats, sites, public_scale(plan.size, self.sizes),
-                     self._law(plan.size, design), plan.constants,
+        law = self._law(plan.size, design)
+        if not plan.first_share:  # earlier releases took all visits for late
+            law = replace(law, doubt=None)
+        return Piece(members, repeats, sites, public_scale(plan.size, self.sizes), law,
+                     plan.constants,
                      prior=self._prior(plan.size, design), columns=columns)
 
     def _law(self, size: int, design: Design) -> ReferenceLaw:

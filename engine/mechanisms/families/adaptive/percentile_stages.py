@@ -56,7 +56,7 @@ from engine.mechanisms.families.adaptive.location import (
     locate,
     of_stage,
 )
-from engine.mechanisms.families.adaptive.release import shrunk
+from engine.mechanisms.families.adaptive.release import shrunk_each
 from engine.mechanisms.families.adaptive.rules import mu_of, public_scale
 from engine.mechanisms.families.adaptive.scales import Scale
 from engine.numerics.bases import Basis
@@ -520,5 +520,5 @@ def _shrinkage(located: Located, shrinks: bool) -> Array:
     """The centre, with waves that noise could have made shrunk where that helps."""
     if not shrinks:
         return located.centre
-    every = shrunk(located.centre[None], located.covariance[None], np.array([True]))
+    every = shrunk_each(located.centre[None], located.covariance[None], np.array([True]))
     return np.asarray(every[0])

@@ -11,6 +11,8 @@ from typing import Any, Generic, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
+from engine.core.bands import WIDER, WIDER_BEFORE
+from engine.core.errors import InputError
 from engine.core.registry import param
 from engine.core.types import (
     Array,
@@ -29,22 +31,32 @@ from engine.core.types import (
 from engine.mechanisms.base import Mechanism, one_per_server
 from engine.mechanisms.families.adaptive import band_checks, check_words
 from engine.mechanisms.families.adaptive.checked_facts import FAR_SHARE, first_share
-from engine.mechanisms.families.adaptive.constants import SHARES, SHARES_NO_BAND, most_innovation
+from engine.mechanisms.families.adaptive.constants import (
+    MAX_FUNCTIONS,
+    SHARES,
+    SHARES_NO_BAND,
+    most_innovation,
+)
 from engine.mechanisms.families.adaptive.fits import AdaptiveFit, AdaptivePlan, Evidence
 from engine.mechanisms.families.adaptive.rules import effective_size
 from engine.mechanisms.families.adaptive.scales import Scale, bounds_of
 from engine.numerics import least_squares
 from engine.numerics.bases import Basis
+from engine.numerics.between_times import BetweenTimes, are_few
 from engine.numerics.deviations import are_told_apart
 from engine.numerics.moments import Moments, curve_moments
+from engine.numerics.monotone import non_increasing_fit
 from engine.numerics.regression_moments import RegressionMoments
-from engine.numerics.unseen_details import UnseenDetails
 from engine.privacy.feasibility import Feasibility
 
 STEPS_DISAGREE = (
     "The steps of this release do not agree with each other: the last one moved the curve by more "
     "than noise explains. Observation times may not be as stated, as where people drop out. The "
     "band cannot be relied on.")
+FEATURES = ("The curve has features that are too short for this release to draw. Around them the "
+            "band can miss.")
+GAPS = ("Between the common times the band is for curves without features that are shorter than "
+        "the gaps.")
 SITES_DIFFER = (
     "By what sites sent, their people differ. Sites count by the precision of what they send and "
     "not by their numbers of people, so that this is not the average of all people, and the "
@@ -53,6 +65,8 @@ SITES_MAY_DIFFER = (
     "Sites count by the precision of what they send and not by their numbers of people. If sites "
     "differ, this is not the average of all people, and noise is too large to show it.")
 
+
+_NO_ZERO, _NEGLIGIBLE = 1e-300, 1e-12
 
 A = TypeVar("A", bound=AdaptivePlan)
 E = TypeVar("E", bound=Evidence)
@@ -80,14 +94,18 @@ class AdaptiveRelease(Mechanism[CurveData, A], Generic[A, E]):
         choices=("simultaneous", "pointwise", "none"))
     shrink: str | None = param(
         None, "Shrink small coefficients",
-        "Shrink coefficients no larger than their noise towards zero. Default: where the sizes say "
-        "that it helps.",
+        "Shrink coefficients no larger than their noise towards zero. Default: where it helps.",
         choices=("always", "never"))
     releases: str | None = param(
         None, "Joint releases",
         "Joint: sizes and second moments are sent together with the location, at no cost of their "
         "own. Separate: in releases of their own. Default: joint where that was measured to be "
         "more accurate.", choices=("joint", "separate"), earlier="separate")
+    edition: str = param(
+        "current", "Edition",
+        "0.6: as up to that version, so that stored releases are made again. Simultaneous bands "
+        "are then wider by 1.1 in place of 1.05, and coefficients are shrunk each on its own.",
+        choices=("current", "0.6"), earlier="0.6")
 
     checks: float | None = param(
         None, "Share of the budget for checks",
@@ -161,6 +179,21 @@ class AdaptiveRelease(Mechanism[CurveData, A], Generic[A, E]):
             Stated facts.
         """
         return facts.design
+
+    def is_between_times(self, facts: PublicFacts) -> bool:
+        """True where common times are too few to tell apart all functions that may be kept."""
+        most = max(MAX_FUNCTIONS, self.truncation or 0)
+        return self._is_current and are_few(self.functions(most, facts), self.law_of_times(facts))
+
+    def drawn(self, basis: Basis, facts: PublicFacts) -> Basis:
+        """Draw between few common times through the values there; elsewhere as functions are."""
+        if not self.is_between_times(facts):
+            return basis
+        return BetweenTimes.of(basis, self.law_of_times(facts).times)
+
+    def limit_between_times(self, facts: PublicFacts) -> str:
+        """What a band cannot hold between few common times; empty where times are not few."""
+        return GAPS if self.is_between_times(facts) else ""
 
     def curves(self, data: CurveData, moments: Moments) -> Moments | RegressionMoments:
         """What is kept of the curves beside their moments.
@@ -249,19 +282,21 @@ class AdaptiveRelease(Mechanism[CurveData, A], Generic[A, E]):
         unit = model.fitted()
         shrinks = np.array([plan.shrinks for plan in plans])
         square = scale.half**2
+        shrink = shrunk if self._is_current else shrunk_each
         fit = Fit(
-            basis=basis, functions=names, basis_sizes=tuple(plan.size for plan in plans),
+            basis=self.drawn(basis, facts), functions=names,
+            basis_sizes=tuple(plan.size for plan in plans),
             coefficients=_in_response_units(
-                shrunk(unit.centre, unit.covariance, shrinks), scale, names),
+                shrink(unit.centre, unit.covariance, shrinks), scale, names),
             unprotected=_in_response_units(
-                shrunk(unit.noise_free, unit.noise_free_covariance, shrinks), scale, names),
+                shrink(unit.noise_free, unit.noise_free_covariance, shrinks), scale, names),
             band=None if self.band == "none" else Band(
                 _in_response_units(unit.centre, scale, names),
                 square * model.heard.widened(unit.covariance), self.band,
                 people=None if unit.people is None else replace(
                     unit.people, stretch=scale.half * unit.people.stretch,
                     privacy=square * unit.people.privacy),
-                unseen=UnseenDetails.of(basis, self.law_of_times(facts), scale.half)),
+                wider=WIDER if self._is_current else WIDER_BEFORE),
             parts=ServerParts(unit.parts.weight, square * unit.parts.noise,
                               square * unit.parts.sampling),
             offset=None if scale.is_flat else scale.middle)
@@ -293,7 +328,7 @@ class AdaptiveRelease(Mechanism[CurveData, A], Generic[A, E]):
     def exact_fit(self, data: CurveData) -> Fit:
         """Least squares on all curves with the basis size of an unlimited budget, and its band.
 
-        Where common times do not tell that many functions apart, a smooth curve through the times.
+        Where common times do not tell that many functions apart, a curve through what they tell.
         """
         facts = data.facts
         names, scale = self.names(facts), self.scale(facts)
@@ -307,7 +342,8 @@ class AdaptiveRelease(Mechanism[CurveData, A], Generic[A, E]):
             values = values.reshape(len(values), len(names), basis.size)
             covariance = least_squares.within_functions(
                 covariance.reshape(*values.shape, *values.shape[1:]))
-        return Fit.exact(basis, _in_response_units(values, scale, names), covariance,
+        return Fit.exact(self.drawn(basis, facts), _in_response_units(values, scale, names),
+                         covariance,
                          "pointwise" if self.band == "none" else self.band, functions=names,
                          offset=None if scale.is_flat else scale.middle)
 
@@ -327,15 +363,33 @@ class AdaptiveRelease(Mechanism[CurveData, A], Generic[A, E]):
         effective = effective_size(sizes, one_per_server(budgets, sizes.n_servers))
         return Feasibility(effective, self.n_functions(sizes))
 
-    def _shrinks(self, by_rule: bool, size: int, facts: PublicFacts) -> bool:
-        """Whether coefficients are shrunk, each on its own.
+    def _shrinks(self, is_large: bool, size: int, facts: PublicFacts) -> bool:
+        """True where coefficients are shrunk; by rule only if common times tell them apart.
 
-        By rule not where common times do not tell them apart: each is then uncertain, although
-        together they are not.
+        Elsewhere each is uncertain, although together they are not. Up to version 0.6 the sizes had
+        to be large as well.
         """
         if self.shrink is not None:
             return self.shrink == "always"
+        by_rule = is_large or self._is_current
         return by_rule and are_told_apart(self.functions(size, facts), self.law_of_times(facts))
+
+    @property
+    def _is_current(self) -> bool:
+        return self.edition == "current"
+
+    def check_edition(self, size: int, facts: PublicFacts) -> None:
+        """Refuse few common times in the edition that drew between them in another way.
+
+        Raises
+        ------
+        InputError
+            If they do not tell so many functions apart.
+        """
+        if not self._is_current and are_few(self.functions(size, facts), self.law_of_times(facts)):
+            raise InputError("This version draws curves between few common times in another way "
+                             "than version 0.6.", field="edition",
+                             hint="Use version 0.6 to make its releases again.")
 
     @property
     def _usual_shares(self) -> tuple[float, ...]:
@@ -343,20 +397,30 @@ class AdaptiveRelease(Mechanism[CurveData, A], Generic[A, E]):
 
 
 def shrunk(centre: Array, covariance: Array, shrinks: Array) -> Array:
-    """a_l · max(0, 1 − 2C_ll/a_l²) where a plan shrinks: waves that noise could make vanish.
+    """Shrink coefficients (plans, …, r) by factors that fall with frequency, where a plan does so.
 
-    Parameters
-    ----------
-    centre : (plans, …, r)
-    covariance : (plans, …, r, r)
-    shrinks : (plans,) array of bool
-
-    Returns
-    -------
-    (plans, …, r)
+    Of all factors f_1 ≥ … ≥ f_r within [0, 1] these have the least estimated squared error
+    Σ (1 − f_l)²(a_l² − C_ll) + f_l² C_ll: the isotonic fit of 1 − C_ll/a_l² with weights a_l²
+    (Beran and Dümbgen 1998, Annals of Statistics 26, 1826–1856). Neighbours decide together, so
+    that no coefficient is put to zero for its own noise. On seven mean curves (3 to 30
+    observations, 250 and 1000 people, ε = .5 to 8) root mean squared errors are .18 to 1.09 of
+    those of the coefficients as they are, .83 on average. Shrunk one by one they were .23 to 1.36,
+    and growth had a larger error at ε = 2 than at 1.75, as shrinking began there.
     """
+    out = centre.copy()
+    for k in np.flatnonzero(shrinks):
+        variance = np.nan_to_num(np.diagonal(covariance[k], axis1=-2, axis2=-1))
+        squares = centre[k] ** 2
+        squares = squares + _NEGLIGIBLE * squares.sum(axis=-1, keepdims=True) + _NO_ZERO
+        factors = non_increasing_fit(1 - variance / squares, squares)
+        out[k] = centre[k] * np.clip(factors, 0.0, 1.0)
+    return out
+
+
+def shrunk_each(centre: Array, covariance: Array, shrinks: Array) -> Array:
+    """Shrink as up to version 0.6: a_l · max(0, 1 − 2C_ll/a_l²), each coefficient on its own."""
     variance = np.nan_to_num(np.diagonal(covariance, axis1=-2, axis2=-1))
-    left = np.maximum(0.0, 1 - 2 * variance / np.maximum(centre**2, 1e-300))
+    left = np.maximum(0.0, 1 - 2 * variance / np.maximum(centre**2, _NO_ZERO))
     return np.where(shrinks.reshape(-1, *[1] * (centre.ndim - 1)), centre * left, centre)
 
 

@@ -70,6 +70,8 @@ class Sites:
         B and σ, in response units.
     unit : float
         What the radius of a class of curves counts in.
+    checked, left : float
+        Shares of μ² for a first message about stated facts, and for the curve.
     """
 
     n: Array
@@ -78,6 +80,8 @@ class Sites:
     bound: float
     sigma: float
     unit: float = 1.0
+    checked: float = 0.0
+    left: float = 1.0
 
     @classmethod
     def of(cls, sizes: Sizes, budgets: tuple[Budget, ...], bound: float, sigma: float,
@@ -124,6 +128,11 @@ class Sites:
     @cached_property
     def exact_multiplier(self) -> Array:
         """Standard deviation of Gaussian noise over its sensitivity, the least there is."""
+        return np.asarray(self.whole_multiplier / math.sqrt(self.left))
+
+    @cached_property
+    def whole_multiplier(self) -> Array:
+        """The same, 1/μ, if the whole budget is spent on it."""
         return np.array([1 / accounting.exact_mu(float(e), float(d))
                          for e, d in zip(self.epsilon, self.delta, strict=True)])
 
@@ -541,4 +550,4 @@ def of_even_times(facts: PublicFacts, released: Sequence[bool], shape: tuple[int
     if facts.is_simulated or not any(released):
         return ()
     applies = np.broadcast_to(np.array(released)[:, None, None], shape)
-    return (Caution(EVEN_TIMES, applies),)
+    return (Caution(EVEN_TIMES, applies, low_power_for=("uneven times",)),)
