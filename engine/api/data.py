@@ -37,6 +37,7 @@ def read_curves(data: Table, columns: Mapping[str, Any] | None = None, *,
                 reading: Mapping[str, Any] | Reading | None = None, values: Ends, times: Ends,
                 origin: str, design: Mapping[str, Any] | StatedDesign,
                 observations: int | None = None, symmetric: bool = False,
+                guessed_spread: float | None = None,
                 several: Literal["average", "keep"] | None = None,
                 covariates: Sequence[Covariate] = (), value_name: str = "", value_unit: str = "",
                 time_name: str = "", time_unit: str = "", person: str = "", people: str = "",
@@ -71,6 +72,9 @@ def read_curves(data: Table, columns: Mapping[str, Any] | None = None, *,
         How many were planned for each curve; of common times as many as there are.
     symmetric : bool
         Whether people are spread about their mean without skew.
+    guessed_spread : float, optional
+        A guess, not from the data, how far most people are from the average at most. Only the
+        forecast of the error uses it.
     several : "average" or "keep", optional
         For looking: what becomes of several observations of one person at one time.
     covariates : sequence of Covariate
@@ -107,9 +111,9 @@ def read_curves(data: Table, columns: Mapping[str, Any] | None = None, *,
     curves = curves_of(found)
     stated = design if isinstance(design, StatedDesign) else record(StatedDesign, design, "design")
     facts = declare(*values, *times, origin, covariates, design=stated, observations=observations,
-                    symmetric=symmetric, periodic=periodic, value_name=value_name,
-                    value_unit=value_unit, time_name=time_name, time_unit=time_unit,
-                    person=person, people=people)
+                    symmetric=symmetric, guessed_spread=guessed_spread, periodic=periodic,
+                    value_name=value_name, value_unit=value_unit, time_name=time_name,
+                    time_unit=time_unit, person=person, people=people)
     check_named_units([(curves.time_column, facts.time_unit),
                        (curves.value_column, facts.value_unit)])
     return Upload(curves=curves, declared=facts,

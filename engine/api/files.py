@@ -26,8 +26,9 @@ _OF_FRAMES = Limits(bytes=2**31, cells=10**9)  # which are in memory already
 
 
 @checked
-def propose(data: Table, *, kind: FileKind | str | None = None, columns: Mapping[str, Any] | None = None,
-            encoding: str = "", sheet: str = "") -> Proposal:
+def propose(data: Table, *, kind: FileKind | str | None = None,
+            columns: Mapping[str, Any] | None = None, encoding: str = "", sheet: str = ""
+            ) -> Proposal:
     r"""How a file or a table of one's own may be read, and what only a person can say of it.
 
     The proposal follows from all of the data, so that nothing is certified by it: check its
@@ -70,8 +71,8 @@ def propose(data: Table, *, kind: FileKind | str | None = None, columns: Mapping
 
 
 @checked
-def look(data: Table, *, kind: FileKind | str | None = None, columns: Mapping[str, Any] | None = None,
-         encoding: str = "", sheet: str = "") -> Look:
+def look(data: Table, *, kind: FileKind | str | None = None,
+         columns: Mapping[str, Any] | None = None, encoding: str = "", sheet: str = "") -> Look:
     """A picture of a file or a table as it is, and how it was read: for its holder alone.
 
     Nothing of it is private. It needs no confirmation, and nothing can be published by it.

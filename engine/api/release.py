@@ -75,9 +75,12 @@ def simulate_release(data: Data, mechanism: Mechanism,
     ------
     InputError
         If the mechanism does not take the data, cannot keep a budget, there is neither one nor one
-        for each site, or these are too many releases.
+        for each site, a site has nobody, or these are too many releases.
     """
     every = [budgets] if isinstance(budgets, Budget) else budgets
+    if not (data.n_repeats and data.n_curves and all(data.sizes.n_curves_per_server)):
+        raise InputError("Every site needs a person, and there must be a data set.", field="data",
+                         hint="Number sites from 0 without gaps.")
     if len(every) * data.n_repeats * draws > _MAX_RELEASES:
         raise InputError(f"At most {_MAX_RELEASES:,} releases are simulated at once.",
                          field="draws", hint="Take fewer draws, data sets or budgets.")

@@ -43,7 +43,8 @@ def add(commands: Any) -> None:
     parser.add_argument("--again", metavar="ID", help="instead: write the files of an earlier "
                         "release again, from the ledger, at no charge")
     parser.add_argument("--name", help="what the release is called, instead of the file's own")
-    add_ledger(parser)
+    add_paths(parser)
+    add_people(parser)
     parser.add_argument("--about-file", action="store_true", help="instead: how a file of your own "
                         "was read and what to look at in it; as private as the data")
     parser.add_argument("--yes", action="store_true",
@@ -67,13 +68,12 @@ def _add_state_command(commands: Any) -> None:
     parser.add_argument("--name", help="what the release is called, instead of the file's own")
     parser.add_argument("--unseen", action="store_true", help="you state that nobody has looked at "
                         "the file yet: the card says so")
-    _add_paths(parser)
+    add_paths(parser)
     parser.set_defaults(command=state)
 
 
-def add_ledger(parser: argparse.ArgumentParser) -> None:
-    """The options that say where the ledger is, and what its holder says of the people."""
-    _add_paths(parser)
+def add_people(parser: argparse.ArgumentParser) -> None:
+    """Add what the holder says of the people and of the most that they may lose."""
     parser.add_argument("--people", choices=("same", "others"), help="if people have the curve of "
                         "somebody released before under other ids: the same people, who are "
                         "charged together (default), or others, which the ledger records")
@@ -84,7 +84,8 @@ def add_ledger(parser: argparse.ArgumentParser) -> None:
                         help="the same for δ (default: a tenth of 1/n)")
 
 
-def _add_paths(parser: argparse.ArgumentParser) -> None:
+def add_paths(parser: argparse.ArgumentParser) -> None:
+    """Add where the ledger and its witness are."""
     parser.add_argument("--ledger", metavar="PATH", help="the ledger (default: what the "
                         f"variable {ledger.VARIABLE} names, else one in your data folder)")
     parser.add_argument("--witness", metavar="PATH", help="the text file outside the ledger with a "
@@ -205,6 +206,8 @@ def _single(options: argparse.Namespace, ledger: Ledger, request: Request, name:
     if preview is not None:
         for line in words.in_lines(preview, request.mechanism.main_task.key):
             print(plain_text(line))
+        if unused := words.not_used(request.mechanism, request.source.facts):
+            print(unused)
     if not options.yes:
         print("Nothing was published. Add --yes to publish and write to the ledger: it cannot be "
               "taken back." if earlier is None else
@@ -272,10 +275,7 @@ def _add_ledger_command(commands: Any) -> None:
 
     def part(name: str, function: Any, help_text: str) -> argparse.ArgumentParser:
         added: argparse.ArgumentParser = parts.add_parser(name, help=help_text)
-        added.add_argument("--ledger", metavar="PATH", help="the ledger (default: what the "
-                           f"variable {ledger.VARIABLE} names, else one in your data folder)")
-        added.add_argument("--witness", metavar="PATH", help="its witness (default: what the "
-                           f"variable {ledger.WITNESS_VARIABLE} names, else one beside the ledger)")
+        add_paths(added)
         added.set_defaults(command=function)
         return added
 

@@ -11,7 +11,7 @@ from typing import Protocol as TypeProtocol
 
 from engine.commands.arguments import whole
 from engine.commands.exit_codes import Exit
-from engine.commands.release import add_ledger, total_of
+from engine.commands.release import add_paths, add_people, total_of
 from engine.core import entrance
 from engine.core.errors import InputError
 from engine.language.grammar import plain_text
@@ -37,7 +37,6 @@ from engine.sites.study import MAX_SITES, SiteStudy
 from engine.uploads.limits import MAX_BYTES
 
 _WAIT = 3600.0  # seconds between two lines that say who is waited for
-_FOLDER = "a folder that all can read and write"
 
 
 class Transport(TypeProtocol):
@@ -80,14 +79,16 @@ def add(commands: Any) -> None:
 
     offer = commands.add_parser("offer", help="offer to take part in a study: a signed line with "
                                 "a fresh key for pads, which makes every plan of it new")
-    offer.add_argument("study", help="what is to be released, by whom (see docs), or -")
+    _add_study(offer)
     _add_own(offer)
     _add_folder(offer)
+    offer.add_argument("--take-back", action="store_true", help="instead: erase the secret of an "
+                       "offer that never became a plan; no plan with it is signed from then on")
     offer.set_defaults(command=_offer)
 
     plan = commands.add_parser("plan-sites", help="make the plan of a study from the offers of all "
                                "its sites: the same for whoever makes it")
-    plan.add_argument("study", help="what is to be released, by whom (see docs), or -")
+    _add_study(plan)
     plan.add_argument("offers", nargs="*", help="the offer of each site; without any, what the "
                       "study says and costs is shown")
     plan.add_argument("--out", metavar="FILE", default="plan.json",
@@ -96,7 +97,7 @@ def add(commands: Any) -> None:
 
     consent = commands.add_parser("sign-off", help="look at a plan and sign all of it; no row is "
                                   "read")
-    consent.add_argument("plan", help="from plan-sites")
+    _add_plan(consent)
     _add_own(consent)
     _add_partners(consent)
     _add_honest(consent)
@@ -109,17 +110,16 @@ def add(commands: Any) -> None:
                                "off, with one's own file")
     site.add_argument("file", help="a table of this site's people; it stays here")
     _add_run(site)
-    site.add_argument("--name", required=True, help="this site, as the study calls it")
-    site.add_argument("--key", metavar="FILE", required=True, help="from site-key")
+    _add_own(site)
     _add_honest(site)
-    add_ledger(site)
+    add_people(site)
     site.add_argument("--out", metavar="DIR", help="folder for the files of the release, once all "
                       "messages are there (default: none are written)")
     site.set_defaults(command=_site)
 
     back = commands.add_parser("withdraw", help="end this site's part in a plan for good: its "
                                "secret is erased, and nothing more is drawn or charged")
-    back.add_argument("plan", help="from plan-sites")
+    _add_plan(back)
     _add_own(back)
     _add_partners(back)
     _add_folder(back)
@@ -134,12 +134,18 @@ def add(commands: Any) -> None:
     middle.set_defaults(command=_centre)
 
 
+def _add_study(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("study", help="what is to be released, by whom (see docs), or -")
+
+
+def _add_plan(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("plan", help="from plan-sites")
+
+
 def _add_own(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--name", required=True, help="this site, as the study calls it")
     parser.add_argument("--key", metavar="FILE", required=True, help="from site-key")
-    parser.add_argument("--ledger", metavar="PATH", help="the ledger of this site, beside which it "
-                        "keeps its offers (default: as for “release”)")
-    parser.add_argument("--witness", metavar="PATH", help="its witness (default: as for “release”)")
+    add_paths(parser)
 
 
 def _add_partners(parser: argparse.ArgumentParser) -> None:
@@ -153,15 +159,15 @@ def _add_honest(parser: argparse.ArgumentParser) -> None:
                         "sites could be read (default: 1)")
 
 
-def _add_folder(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--through", metavar="FOLDER", required=True, help=_FOLDER)
+def _add_folder(parser: argparse.ArgumentParser, others: str = "") -> None:
+    parser.add_argument("--through", metavar="FOLDER", required=True,
+                        help=f"a folder that all can read and write{others}")
 
 
 def _add_run(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--plan", metavar="FILE", default="plan.json",
                         help="what all signed off (default: plan.json)")
-    parser.add_argument("--through", metavar="FOLDER", required=True,
-                        help=f"{_FOLDER}, or - for standard input and output")
+    _add_folder(parser, ", or - for standard input and output")
     _add_partners(parser)
     parser.add_argument("--once", action="store_true", help="do what can be done now, and end "
                         "instead of waiting for others")
@@ -204,6 +210,10 @@ def _offer(options: argparse.Namespace) -> Exit:
     study = SiteStudy.read(entrance.text_of(options.study, "study"))
     store = SecretStore.beside(Ledger(options.ledger, options.witness))
     folder = _folder(options.through)
+    if options.take_back:
+        folder.take_away(agreement.taken_back(study, options.name, store))
+        print(f"The offer of {options.name} is taken back, and its secret is erased.")
+        return Exit.DONE
     _say(words.summary(study))
     print(f"wrote {folder.say(agreement.offered(study, options.name, _key_of(options), store))}")
     return Exit.DONE

@@ -90,7 +90,7 @@ def read(hint: Any, value: Any, field: str, is_entry: bool = False) -> Any:
 
 
 def _misfit(options: tuple[Any, ...], value: Any, field: str, is_entry: bool) -> InputError:
-    """What the types take, and what was given; a number only where one is taken: it may be a datum."""
+    """What the types take, and what was given; of numbers only where some are taken."""
     words = " or ".join(_in_words(option) for option in options if option is not type(None))
     if is_entry:
         return InputError(f"Each entry of “{field}” must be {words}.", field=field)
@@ -238,7 +238,7 @@ def _in_words(option: Any) -> str:
         return f"a {kind.registry.noun} (or an object in braces with its key)"
     name = getattr(kind, "__name__", str(kind))
     words = _WORDS.get(kind) or f"a{'n' * (name[0] in 'AEIO')} {name}"
-    return f"{words} (or an object in braces)" if is_dataclass(kind) and is_written(kind) else words
+    return f"{words} (or an object in braces)" if is_dataclass(kind) and is_written(option) else words
 
 
 @cache
@@ -344,7 +344,8 @@ def check_fields(record: Any) -> None:
 
     A whole number stays whole where a number is meant: digests of earlier versions hold it so.
     """
-    for name, (hint, kinds) in _fields(type(record)).items():
+    cls: Any = type(record)  # the type checker does not hash classes
+    for name, (hint, kinds) in _fields(cls).items():
         value = getattr(record, name)
         if _is_usual(kinds, value):
             continue
@@ -354,7 +355,7 @@ def check_fields(record: Any) -> None:
 
 
 @cache
-def _fields(cls: type[Any]) -> dict[str, tuple[Any, frozenset[Any]]]:
+def _fields(cls: Any) -> dict[str, tuple[Any, frozenset[Any]]]:
     """The type of each field, and the classes of values that fit it as they are."""
     return {name: (hint, frozenset(_class_of(option) for option in options_of(hint)))
             for name, hint in hints_of(cls).items()}

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from engine.core.types import Budget, DataKind, PublicFacts, Unit
-from engine.language.grammar import a, capital, of
+from engine.core.lists import shortened
+from engine.core.types import Budget, DataKind, EventFacts, PublicFacts, Unit
+from engine.language.grammar import a, capital, of, span
 from engine.language.numbers import digits_up, small, whole
 
 FOR_YOUR_EYES = "Not private: for your eyes"  # of what a file gave by itself
@@ -102,6 +103,20 @@ def data_chip(facts: PublicFacts, n_curves: int) -> str:
     if facts.kind is DataKind.SIMULATED:
         return f"Simulated {facts.curve or 'data'}, {many}"
     return f"{source_tag(facts)[0]}, {many}"
+
+
+def bounds_tag(facts: PublicFacts) -> str:
+    """Say public bounds and their source in a line, as a person stated them."""
+    if isinstance(facts, EventFacts):
+        compared = f", {' against '.join(facts.groups)}" if facts.groups else ""
+        return f"{span(facts)}{compared} · from {shortened(facts.origin)}"
+    value = facts.value_name or "value"
+    ranges = (", ".join(f"{each.name} {each.low:g} to {each.high:g} {each.unit}".strip()
+                        for each in facts.covariates[:3])
+              if facts.covariates and not facts.time_high else
+              f"{value} {facts.value_low:g} to {facts.value_high:g} {facts.value_unit}".strip()
+              + f", {span(facts)}")
+    return f"{ranges} · from {shortened(facts.origin)}"
 
 
 def published_chip(facts: PublicFacts, n_curves: int, is_released: bool) -> tuple[str, str]:

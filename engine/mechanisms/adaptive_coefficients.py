@@ -29,6 +29,8 @@ from engine.core.types import (
 from engine.mechanisms import mechanisms
 from engine.mechanisms.base import Trial
 from engine.mechanisms.families.adaptive import constants
+from engine.mechanisms.families.adaptive.check_words import TIMES_AND_LEVELS
+from engine.mechanisms.families.adaptive.checked_facts import FACTS, FAR, FirstMessage
 from engine.mechanisms.families.adaptive.coefficient_fit import (
     CoefficientEvidence,
     CoefficientFit,
@@ -65,8 +67,10 @@ class AdaptiveCoefficients(AdaptiveRelease[CoefficientPlan, CoefficientEvidence]
 
     Notes
     -----
-    *Privacy.* Replacing a curve replaces its covariates, too. Both releases of the covariates move
-    by at most √2(d + 1)/n in Frobenius norm, whatever the curve, and cost a tenth of μ² each. They
+    *Privacy.* Replacing a curve replaces its covariates, too. The first and the last message are
+    about stated facts (`engine.mechanisms.families.adaptive.checked_facts`); shares are of what
+    these leave of μ². Both releases of the covariates move
+    by at most √2(d + 1)/n in Frobenius norm, whatever the curve, and cost a tenth each. They
     are fixed when the later releases are made; each of those clips whole curves, so the proofs of
     `engine.mechanisms.families.adaptive.location` hold for them word by word, and their squares add
     up to 0.8 μ². A curve with a number missing deviates by 0 and stays in the count.
@@ -110,6 +114,10 @@ class AdaptiveCoefficients(AdaptiveRelease[CoefficientPlan, CoefficientEvidence]
         None, "Basis functions",
         "Cosine: for curves of any kind. Fourier: only for curves that end where they began. "
         "Default: Fourier where that is stated, cosine elsewhere.", choices=("cosine", "fourier"))
+    design: str = param(
+        "checked", "Stated facts",
+        "Checked: a small share of the budget tells whether stated facts are true. Stated: they "
+        "are relied on without a check.", choices=("checked", "stated"), earlier="stated")
     gram: str = param(
         "private", "Second moments of the covariates",
         "Private: released twice, at a tenth of the budget each. Declared: known from how the "
@@ -139,7 +147,7 @@ class AdaptiveCoefficients(AdaptiveRelease[CoefficientPlan, CoefficientEvidence]
                   draws: int, rng: np.random.Generator) -> CoefficientFit:
         declared = self.declared(len(self.names(data.facts))) if self.gram == "declared" else None
         return self.fit_class(data, basis, plans, draws, self.in_unit_scale(data, basis), declared,
-                              rng)
+                              self.scale(data.facts), rng)
 
     def cautions(self, facts: PublicFacts, plans: Sequence[CoefficientPlan], fit: Fit,
                  evidence: CoefficientEvidence) -> Iterator[Caution]:
@@ -155,7 +163,7 @@ class AdaptiveCoefficients(AdaptiveRelease[CoefficientPlan, CoefficientEvidence]
                                                 NORMAL * errors.mean(axis=-1))
             asked = released & ~few[:, None, None]
             yield Caution(FEATURES, asked & (finer | steep))
-        if not design.is_known:
+        if not design.is_known and self.design == "stated":
             yield Caution(TIMES_UNKNOWN, released)
         elif design.density:
             yield Caution(TIMES_UNEVEN, released)
@@ -186,17 +194,25 @@ class AdaptiveCoefficients(AdaptiveRelease[CoefficientPlan, CoefficientEvidence]
         first = self._covariate_shares(len(facts.covariates))
         effective, is_joint = verdict.effective_size, self.releases != "separate"
         shares = constants.joint_shares(effective) if is_joint else self._usual_shares
-        then = tuple(share * (1 - sum(first)) for share in shares)
+        # each function has its share of N, and facts are tested function by function
+        for_facts, far_share = self.shares_of_checks(effective / verdict.n_functions, pure=False)
+        left = 1 - for_facts - far_share
+        first = tuple(share * left for share in first)
+        then = tuple(share * (left - sum(first)) for share in shares)
         size = self.size(sizes, effective, facts)
         self.check_edition(size, facts)
-        releases = [*zip(covariate_steps(verdict.n_functions), first, strict=True),
+        k = verdict.n_functions
+        message = FirstMessage(n_functions=k if k > 1 else 0) if for_facts else None
+        releases = [(FACTS, for_facts),
+                    *zip(covariate_steps(verdict.n_functions), first, strict=True),
                     # without a band the last of six steps has no share and is not released
-                    *zip(release_steps(is_joint)[:len(then)], then, strict=True)]
+                    *zip(release_steps(is_joint)[:len(then)], then, strict=True), (FAR, far_share)]
         return CoefficientPlan(
             size=size, budgets=budgets, shares=then, verdict=verdict,
             shrinks=self._shrinks(effective >= constants.SHRINK_FROM, size, facts),
             is_joint=is_joint, covariate_shares=first,
-            constants=self._clipping_constants(effective, facts, is_joint),
+            constants=self._clipping_constants(effective, facts, is_joint), first=message,
+            first_share=for_facts, far_share=far_share,
             spends=ledger(sizes, budgets, verdict,
                           [(step, share) for step, share in releases if share > 0]))
 
@@ -234,6 +250,10 @@ class AdaptiveCoefficients(AdaptiveRelease[CoefficientPlan, CoefficientEvidence]
     def why_not_published(self, budget: Budget) -> str:
         return ""
 
+    def used_facts(self, facts: PublicFacts) -> frozenset[str]:
+        is_fourier = self.functions(1, facts).family == "fourier"
+        return frozenset({"symmetric", *(("periodic",) if is_fourier else ())})
+
     def unsuited_because(self, facts: PublicFacts) -> str:
         if facts.periodic or self.basis != "fourier":
             return ""
@@ -241,7 +261,7 @@ class AdaptiveCoefficients(AdaptiveRelease[CoefficientPlan, CoefficientEvidence]
                 "ends the published functions would be wrong. Choose cosine.")
 
     def limit_of_band(self, facts: PublicFacts) -> str:
-        return f"{RELIES_ON_SYMMETRY} {self.limit_between_times(facts)}".strip()
+        return f"{TIMES_AND_LEVELS} {RELIES_ON_SYMMETRY} {self.limit_between_times(facts)}".strip()
 
     def declared(self, n_functions: int) -> Array:
         """Second moments E GG' of the regressors, as stated.

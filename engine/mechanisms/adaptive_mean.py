@@ -33,9 +33,7 @@ from engine.mechanisms.families.adaptive import constants
 from engine.mechanisms.families.adaptive.check_words import TIMES_AND_LEVELS
 from engine.mechanisms.families.adaptive.checked_facts import (
     FAR,
-    FAR_SHARE,
     FirstMessage,
-    first_share,
 )
 from engine.mechanisms.families.adaptive.constants import FOR_SKEW, SEPARATELY, TOGETHER, Constants
 from engine.mechanisms.families.adaptive.fits import Evidence
@@ -152,10 +150,6 @@ class AdaptiveMean(AdaptiveRelease[MeanPlan, Evidence]):
         "are true; where times are not stated, whether they are even. Stated: relied on without a "
         "check. Unknown: a tenth of the budget is spent on estimating the distribution.",
         choices=("checked", "stated", "unknown"), earlier="stated")
-    checks: float | None = param(
-        None, "Share of the budget for checks",
-        "Of the first message, about the stated facts. Default: 2 to 10 %, less for large studies.",
-        low=0.001, high=0.2)
     last_step: str | None = param(
         None, "Last step",
         "Near: about the centre found so far, as in versions before 0.7. Default: about the middle "
@@ -181,7 +175,7 @@ class AdaptiveMean(AdaptiveRelease[MeanPlan, Evidence]):
     guessed_spread: float | None = param(
         None, "Guessed standard deviation",
         "For the forecast error only: a guess, not from the data, of the standard deviation of "
-        "observations about the mean curve.", low=1e-9, high=1e12)
+        "observations about the mean curve. Default: as stated with the data.", low=1e-9, high=1e12)
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -240,7 +234,7 @@ class AdaptiveMean(AdaptiveRelease[MeanPlan, Evidence]):
         verdict = self.feasibility(sizes, budgets)
         is_joint = self.is_joint(facts, budgets)
         effective, pure = verdict.effective_size, _any_pure(budgets)
-        first_share, far_share = self._shares_of_checks(effective, pure)
+        first_share, far_share = self.shares_of_checks(effective, pure)
         left = 1 - first_share - far_share
         times_share = TIMES_SHARE * left if self._may_learn_times(facts) else 0.0
         shares = tuple(share * (left - times_share)
@@ -267,13 +261,6 @@ class AdaptiveMean(AdaptiveRelease[MeanPlan, Evidence]):
                               ball=self._ball(size, sizes, facts)),
             spends=ledger(sizes, budgets, verdict, releases), first=first, first_share=first_share,
             far_share=far_share)
-
-    def _shares_of_checks(self, effective: float, pure: bool) -> tuple[float, float]:
-        """Shares of the first and of the last message, both about stated facts."""
-        if self.design == "stated":
-            return 0.0, 0.0
-        first = first_share(effective, pure) if self.checks is None else self.checks
-        return first, 0.0 if pure else FAR_SHARE
 
     def _may_learn_times(self, facts: PublicFacts) -> bool:
         """Whether the distribution of observation times is released, in case that it is needed."""
@@ -462,11 +449,11 @@ class AdaptiveMean(AdaptiveRelease[MeanPlan, Evidence]):
         pure = _any_pure(budgets)
         half, is_joint = self.scale(facts).half, self.is_joint(facts, budgets)
         final = release_steps(is_joint).index(FINAL_PAIR if is_joint else FINAL_CENTRE)
-        left = 1 - sum(self._shares_of_checks(effective, pure))
+        left = 1 - sum(self.shares_of_checks(effective, pure))
         left *= 1 - TIMES_SHARE * self._may_learn_times(facts)
         share = left * self.shares(pure, is_joint, effective)[final]
-        spread = (constants.TYPICAL_SPREAD if self.guessed_spread is None
-                  else self.guessed_spread / half)
+        guess = self.guessed_spread or facts.guessed_spread
+        spread = guess / half if guess else constants.TYPICAL_SPREAD
         radius = (constants.JOINT_RADIUS if is_joint else constants.RADIUS_OF_SPREAD) * spread
         scales = public_scale(self.size(sizes, effective, facts, pure), sizes)
         widest = self.clipping_constants(sizes, effective, facts, is_joint).final_width
@@ -483,6 +470,11 @@ class AdaptiveMean(AdaptiveRelease[MeanPlan, Evidence]):
         if budget.is_pure or not self.law_of_times(facts).is_known:
             return None
         return centre_budget(n_people, budget)
+
+    def used_facts(self, facts: PublicFacts) -> frozenset[str]:
+        uses = {"symmetric": self._is_tight(facts),
+                "periodic": self._basis_family(facts) == "fourier"}
+        return frozenset(name for name, is_used in uses.items() if is_used)
 
     def unsuited_because(self, facts: PublicFacts) -> str:
         if self.basis != "fourier" or facts.periodic:

@@ -488,6 +488,26 @@ class Mechanism(Parameterised, Generic[D, P]):
         """
         return None
 
+    def used_facts(self, facts: PublicFacts) -> frozenset[str]:
+        """Which of "symmetric" and "periodic" change what this method releases of such curves.
+
+        Parameters
+        ----------
+        facts : PublicFacts
+            Stated facts.
+
+        Returns
+        -------
+        frozenset of str
+        """
+        return frozenset()
+
+    def unused_facts(self, facts: PublicFacts) -> tuple[str, ...]:
+        """Statements about curves that a release by this method ignores."""
+        used = self.used_facts(facts)
+        return tuple(name for name in ("symmetric", "periodic")
+                     if getattr(facts, name) and name not in used)
+
     def unsuited_because(self, facts: PublicFacts) -> str:
         """What does not suit these curves, in words; empty if nothing is known against it.
 

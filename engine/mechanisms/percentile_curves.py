@@ -399,6 +399,9 @@ class PercentileCurves(Mechanism[CurveData, PercentilePlan]):
         """
         return self.basis or ("fourier" if facts.periodic else "cosine")
 
+    def used_facts(self, facts: PublicFacts) -> frozenset[str]:
+        return frozenset({"periodic"} if self.family_of_waves(facts) == "fourier" else ())
+
     # -- fixed before any reading is looked at ------------------------------------------------
 
     def why_not_published(self, budget: Budget) -> str:

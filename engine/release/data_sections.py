@@ -57,6 +57,7 @@ class RequestFacts:
     design: Mapping[str, Any] | None = None  # see `design_of`
     observations_per_curve: float | None = None
     symmetric: bool = False
+    guessed_spread: float | None = None
     reading_sd: float | None = None
     two_classes: bool = False
     time_step: float | None = None  # of events alone
@@ -215,7 +216,8 @@ def _curve_facts(data: Mapping[str, Any], kind: DataType, times: Sequence[float]
         facts.value_low, facts.value_high, facts.time_low, facts.time_high, facts.origin,
         facts.covariates, periodic=facts.periodic, design=design_of(facts, times),
         observations=facts.observations_per_curve, symmetric=facts.symmetric,
-        single=kind is DataType.READINGS, reading_sd=facts.reading_sd, **facts.words(*WORDS))
+        single=kind is DataType.READINGS, guessed_spread=facts.guessed_spread,
+        reading_sd=facts.reading_sd, **facts.words(*WORDS))
 
 
 def _response(reading: Reading, task: Task) -> str | None:
@@ -284,7 +286,8 @@ def facts_to_plain(facts: PublicFacts) -> dict[str, Any]:
             "design": StatedDesign.of(facts).to_plain(),
             "observations_per_curve": facts.observations_per_curve,
             "symmetric": facts.symmetric, "covariates": _listed_covariates(facts),
-            **({"reading_sd": facts.reading_sd} if facts.reading_sd else {})}
+            **{name: number for name in ("reading_sd", "guessed_spread")
+               if (number := getattr(facts, name))}}
 
 
 def _record_facts_to_plain(facts: PublicFacts, task: Task) -> dict[str, Any]:

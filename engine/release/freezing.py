@@ -6,7 +6,8 @@ to the ledger before the file is compared with it; a later change is allowed, an
 which fact was changed, never why. Entries are found by the bytes of the file or by the name of the
 release: a corrected file under the same name is the same study. What cannot be noticed: a file that
 was altered and is published under another name, and what somebody saw in other programs. So a card
-says that nobody had looked only if the holder states it (`unseen`).
+says that no picture was drawn before only if the holder states it (`--unseen`), or if a page froze
+the facts that had drawn none of this file since it was started.
 """
 
 from __future__ import annotations
@@ -40,7 +41,7 @@ class Frozen(NamedTuple):
     """What was stated first about a file, and what has become of it."""
 
     changed: tuple[str, ...]
-    looked: bool
+    looked: bool  # False if no picture had been drawn when it was frozen first
     is_new: bool  # nothing had been frozen for this file or name before
 
     def declaration(self, contact: str = "") -> Declaration:
@@ -141,8 +142,7 @@ def freeze(ledger: Ledger, file: bytes, data: Mapping[str, Any], name: str = "",
     name : str
         Of the release; may be empty.
     unseen : bool
-        True if the holder states that nobody has looked at the file yet. It counts for the first
-        time only.
+        True if no picture of the file was drawn yet. It counts for the first time only.
 
     Returns
     -------

@@ -29,14 +29,19 @@ from engine.release.plan import ReleasePlan
 from engine.release.request import stated_of
 from engine.release.uncertainty import Uncertainty
 from engine.sources import Source
+from engine.uploads.reading_of_files import Reading
 from engine.uploads.source import UploadedData
 
 
 def unit_code(source: Source[Data], mechanism: Mechanism) -> str:
     """Name what is protected as cards do: "person", "row" or "observation"."""
+    return unit_code_of(source.reading if isinstance(source, UploadedData) else None, mechanism)
+
+
+def unit_code_of(reading: Reading | None, mechanism: Mechanism) -> str:
+    """Name what is protected of a file with this reading; see `unit_code`."""
     if _is_by_observation(mechanism):
         return "observation"
-    reading = source.reading if isinstance(source, UploadedData) else None
     return "person" if reading is None else reading.unit
 
 

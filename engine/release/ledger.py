@@ -206,7 +206,6 @@ class Ledger:
 
     # -- what people have lost and have left -------------------------------------------------
 
-    @checked
     def standing(self, curves: Source[Data]) -> dict[float, int]:
         """Count the people of a data set by the ε that they have left.
 

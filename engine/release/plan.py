@@ -160,7 +160,7 @@ class ReleasePlan:
     @classmethod
     def of_sites(cls, data: Data, mechanism: Mechanism, budgets: Sequence[Budget], name: str,
                  unit: str, request: Mapping[str, Any], sites: Sequence[str],
-                 shares: Shares | None = None) -> ReleasePlan:
+                 shares: Shares | None = None, protected: str = "person") -> ReleasePlan:
         """The plan of a release to which several sites contribute, each with its own file.
 
         Parameters
@@ -178,10 +178,13 @@ class ReleasePlan:
         shares : Shares, optional
             Who adds the noise, where only sums over all sites are read. The data have all people at
             one site then, and there is one budget.
+        protected : str
+            As that of `of`.
         """
         requested = [asdict(budget) for budget in budgets]
         return cls._with_noise({
-            "name": name, "unit": unit, "request": request, "data": data.public_facts(),
+            "name": name, "unit": unit, "protected": protected, "request": request,
+            "data": data.public_facts(),
             "mechanism": {"key": mechanism.key, "parameters": mechanism.values()},
             **({"asked": requested} if shares is None else
                {"asked": requested[0], "shares": asdict(shares)}),

@@ -33,6 +33,9 @@ out" it is published about the others, and its card says so.
 A scenario file with a "source" in place of "data" will do, too; its seed, its axes and its numbers
 of repeats and draws are not looked at, and the budget is that of "budgets".
 
+"guessed_spread" may say how far most people are from the average at most, as a guess from earlier
+studies: the forecast of the error uses it, and nothing that is released.
+
 For a density or a prediction the reading has "features", and "data" their ranges:
 {"file": …, "reading": …, "features": [{"name": "age", "low": 0, "high": 105}],
  "facts": {"origin": …}}. What is predicted is the "value" of the reading, and "facts" has its range
@@ -83,7 +86,8 @@ from engine.uploads.limits import MAX_BYTES
 from engine.uploads.own_file import OwnFile
 from engine.uploads.source import UploadedData
 
-_NUMBERS = (*data_sections.ENDS, "reading_sd", "observations_per_curve", "time_step")
+_NUMBERS = (*data_sections.ENDS, "reading_sd", "guessed_spread",
+            "observations_per_curve", "time_step")
 _FLAGS = ("periodic", "symmetric", "two_classes")
 _KEYS = ("version", "name", "source", "data", "mechanism", "budgets", "repeats", "draws", "seed",
          "axes", "exhausted")

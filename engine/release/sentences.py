@@ -210,6 +210,9 @@ def each_group(facts: PublicFacts, names: Sequence[str]) -> str:
             f"no more than one of them. {escape(capital(facts.people))} in no group are left out.")
 
 
+LEFT_OUT_HELP = ("The release is then about the others, and its card says that people without "
+                 "budget were left out. Who they are follows from ids; what is shown here is of "
+                 "everybody.")
 CONFIRMED = "I confirm all three statements:"
 
 
@@ -262,8 +265,8 @@ NEIGHBOURS = {
 def choices(looked: bool, changed: Sequence[str] | None) -> str:
     """Say what of a release its holder may have chosen after looking at the file."""
     before = ("The holder may have looked at the file before stating how it is read and which "
-              "facts hold." if looked else "The holder states that nobody had looked at the file "
-              "before the reading and the facts were frozen.")
+              "facts hold." if looked else "As its holder or this program states, no picture "
+              "of the file had been drawn when the reading and the facts were frozen.")
     if changed is None:
         after = "They were not frozen, so later changes are not recorded."
     elif changed:
@@ -331,6 +334,12 @@ def why(cost: ReleaseCost) -> str:
             f"rounding to the lattice included. They add, and prove {proved}. Continuous noise of "
             f"the same size would be ε = {cost.ideal.epsilon:.3g}; that is not what is "
             "certified, so a release has slightly more noise than its preview.")
+
+
+def leave_out(facts: PublicFacts, n: int) -> str:
+    """Offer to leave out people without budget."""
+    return (f"Leave out {whole(n)} {escape(facts.person if n == 1 else facts.people)} with less "
+            "left than this costs")
 
 
 def still_missing(is_ticked: bool, name: str) -> str:

@@ -85,9 +85,16 @@ class Standing:
     def without_room(self, charge: Charge) -> NDArray[np.bool_]:
         """True for people (n,), in the order of the data, who have less left than this costs."""
         assert self.class_of is not None
-        refused = [not Filter(share.total).admits(share.loss + charge.loss)
-                   for share in self.shares]
-        return np.array(refused, bool)[self.class_of]
+        return np.array([share in self._refused(charge) for share in self.shares],
+                        bool)[self.class_of]
+
+    def count_without_room(self, charge: Charge) -> int:
+        """Count the people who have less left than this costs."""
+        return sum(share.people for share in self._refused(charge))
+
+    def _refused(self, charge: Charge) -> list[Share]:
+        return [share for share in self.shares
+                if not Filter(share.total).admits(share.loss + charge.loss)]
 
     def with_total(self, own: tuple[int, float]) -> Standing:
         """The same with a total that these people have at most."""
@@ -111,8 +118,7 @@ class Standing:
         InputError
             With how many people have too little left, and the least; never which.
         """
-        refused = [share for share in self.shares
-                   if not Filter(share.total).admits(share.loss + charge.loss)]
+        refused = self._refused(charge)
         if not refused:
             return
         n, budget = sum(share.people for share in refused), charge.budget

@@ -160,6 +160,19 @@ def offered(study: SiteStudy, name: str, key: Key, store: SecretStore) -> Offer:
         return entry.offer
 
 
+def taken_back(study: SiteStudy, name: str, store: SecretStore) -> Offer:
+    """Take back the offer of a study that never became a plan: its secret is erased for good."""
+    with store.entry(study.digest, study.members[study.index_of(name)].name) as entry:
+        if entry.offer is None:
+            raise InputError(f"{name} has made no offer for this study.", field="study",
+                             hint="Name the study and the ledger with which it was made.")
+        if entry.sign_off is not None:
+            raise InputError(f"{name} has signed off a plan of this study.", field="study",
+                             hint="End its part in that with “python -m engine withdraw”.")
+        entry.secret, entry.is_ended = b"", True
+        return entry.offer
+
+
 def check_scheme(study: SiteStudy, key: Key) -> None:
     """Refuse a key of another kind than the study says."""
     if key.scheme is not study.scheme:

@@ -73,6 +73,13 @@ class Folder:
         """Write an offer, a sign-off or a withdrawal; the same content is written once."""
         return self._write(f"{statement.kind}-{statement.site}.json", statement.to_bytes())
 
+    def take_away(self, statement: Statement) -> None:
+        """Remove a statement, if it stands there as it was written."""
+        path = self.path / f"{statement.kind}-{statement.site}.json"
+        with suppress(OSError):
+            if path.read_bytes() == statement.to_bytes():
+                path.unlink()
+
     def _write(self, name: str, content: bytes) -> Path:
         path = self.path / name
         try:

@@ -51,7 +51,7 @@ from engine.privacy.transcript import CENTRE
 from engine.release import request
 from engine.release.certified import SiteCost, check_finite
 from engine.release.data_sections import reading_in
-from engine.release.guarantee_card import unit_in_words
+from engine.release.guarantee_card import unit_code_of, unit_in_words
 from engine.release.ledger import LONGEST_NAME, checked_name
 from engine.release.plan import ReleasePlan
 from engine.sites.signing import Scheme
@@ -181,11 +181,12 @@ class SiteStudy:
             data, budgets = data.pooled(), [Budget(min(budget.epsilon for budget in budgets),
                                                    min(budget.delta for budget in budgets))]
         again = {**self.plain, "name": f"{self.name} again"[:LONGEST_NAME]}
-        is_of_rows = reading_in(self.reading).unit != "person"
+        reading = reading_in(self.reading)
         draft = ReleasePlan.of_sites(
             data, self.mechanism, budgets, self.name,
-            unit_in_words(self.facts, self.mechanism, is_of_rows),
-            again, [member.name for member in self.members], self.shares)
+            unit_in_words(self.facts, self.mechanism, reading.unit != "person"),
+            again, [member.name for member in self.members], self.shares,
+            unit_code_of(reading, self.mechanism))
         _check_messages(draft)
         return draft
 

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar
 
 import numpy as np
-from scipy.special import ndtr
+from scipy.special import gammainc, gammaincinv, ndtr
 
 from engine.core.errors import InputError
 from engine.core.tasks import MEAN_FUNCTION
@@ -23,10 +23,15 @@ from engine.numerics.observation_times import draw_times
 from engine.numerics.tables import curves_at_once, horner
 from engine.sources import Source, check_sites, dealt
 
-DEFAULT_SPREAD = 0.24  # standard deviation of observations about the mean curve, in half-ranges
+DEFAULT_SPREAD = 0.24  # of observations about the mean curve in simulated data, in half-ranges
+GUESSED_SPREAD = 0.12  # the same within ordinary stated bounds, where nobody states it
+GUESSED_SPREAD_SKEWED = 0.24  # and of values from 0 on
 PEAK = 0.3  # height of peaks above the middle of the range, in half-ranges
 _OF_PEOPLE = 0.8  # of that variance; the rest is error of single observations
 _SMOOTHNESS, _LENGTH = 4.0, 0.8  # of the Matérn law of people's deviations
+_OF_BOUND = 1 / 6  # the average of values from 0 on, as a share of their upper bound
+_SWING = 2.0  # how far their mean curve rises and falls about it, over that of other curves
+_LEVELS = (np.arange(400) + 0.5) / 400  # shares of people, for the mean within the bounds
 
 
 class SimulatedTwin(ABC):
@@ -67,6 +72,9 @@ class Twin(Source[CurveData], SimulatedTwin):
     standard deviation of U + ξ is `spread`, in response units. Every curve has `n_observations`,
     at times of the stated design. The truth is the mean of the values within the bounds.
 
+    Values from 0 on, such as counts, power or activity, are skewed: Y_ij = μ(t_ij) L_i G_ij with
+    levels L of people and single observations G of one gamma law with mean 1.
+
     Raises
     ------
     InputError
@@ -88,7 +96,7 @@ class Twin(Source[CurveData], SimulatedTwin):
     def __post_init__(self) -> None:
         super().__post_init__()
         if math.isnan(self.spread):
-            object.__setattr__(self, "spread", DEFAULT_SPREAD * self.stated.value_half_width)
+            object.__setattr__(self, "spread", guessed_spread(self.stated))
         if min(*self.people, self.n_observations) < 1:
             raise InputError("A twin needs at least one observation of somebody at every site.",
                              field="sizes")
@@ -109,7 +117,7 @@ class Twin(Source[CurveData], SimulatedTwin):
             People on each site and observations; curves of the twin have as many each, on average.
         spread : float, optional
             A guess, not from the data, of the standard deviation of observations about the mean
-            curve, in response units; by default 0.24 of half the range of the values.
+            curve, in response units; by default as `guessed_spread` says.
         """
         stated: dict[str, Any] = {
             "stated": facts, "people": sizes.n_curves_per_server,
@@ -123,7 +131,8 @@ class Twin(Source[CurveData], SimulatedTwin):
         stated, m = self.stated, self.n_observations
         of_visitor = stated.kind in (DataKind.UPLOAD, DataKind.TWIN)
         return replace(stated, kind=DataKind.TWIN if of_visitor else DataKind.SIMULATED,
-                       name=_named(stated), covariates=(), design=_fitting(stated.design, m),
+                       guessed_spread=self.spread, name=_named(stated), covariates=(),
+                       design=_fitting(stated.design, m),
                        observations_per_curve=m if stated.observations_per_curve else 0)
 
     @property
@@ -144,20 +153,42 @@ class Twin(Source[CurveData], SimulatedTwin):
         """Draw data sets of equal sizes; times, people and errors each from one block of draws."""
         n, m, facts = sum(self.people), self.n_observations, self.facts
         times = np.sort(draw_times(facts.design, n_repeats * n, m, rng), axis=1)
-        polynomials = path_polynomials(_SMOOTHNESS, _LENGTH, 1.0)
-        weights = rng.standard_normal((n_repeats * n, polynomials.shape[1]))
-        values = math.sqrt(1 - _OF_PEOPLE) * self.spread * rng.standard_normal(times.shape)
-        values += self.mean(times)
-        step = curves_at_once(m)
-        for first in range(0, n_repeats * n, step):
-            block = slice(first, first + step)
-            paths = horner(polynomials @ weights[block].T, 2 * times[block].T - 1).T
-            values[block] += math.sqrt(_OF_PEOPLE) * self.spread * paths
+        if self.is_skewed:
+            values = self._skewed(times, rng)
+        else:
+            values = self._symmetric(times, rng)
         np.clip(values, facts.value_low, facts.value_high, out=values)
         return CurveData(times=times.reshape(n_repeats, n * m),
                          values=values.reshape(n_repeats, n * m), counts=np.full(n, m),
                          server=np.repeat(np.arange(len(self.people)), self.people), facts=facts,
                          truth=self.truth)
+
+    @property
+    def is_skewed(self) -> bool:
+        return are_skewed(self.stated)
+
+    @property
+    def _variance(self) -> float:
+        """Variance v of both gamma laws: (1 + v)² = 1 + (spread/average)²."""
+        average = _OF_BOUND * self.stated.value_high
+        return math.sqrt(1 + (self.spread / average) ** 2) - 1
+
+    def _skewed(self, times: Array, rng: np.random.Generator) -> Array:
+        v = self._variance
+        levels = rng.standard_gamma(1 / v, (len(times), 1))
+        return self.mean(times) * (v * levels) * (v * rng.standard_gamma(1 / v, times.shape))
+
+    def _symmetric(self, times: Array, rng: np.random.Generator) -> Array:
+        polynomials = path_polynomials(_SMOOTHNESS, _LENGTH, 1.0)
+        weights = rng.standard_normal((len(times), polynomials.shape[1]))
+        values = math.sqrt(1 - _OF_PEOPLE) * self.spread * rng.standard_normal(times.shape)
+        values += self.mean(times)
+        step = curves_at_once(times.shape[1])
+        for first in range(0, len(times), step):
+            block = slice(first, first + step)
+            paths = horner(polynomials @ weights[block].T, 2 * times[block].T - 1).T
+            values[block] += math.sqrt(_OF_PEOPLE) * self.spread * paths
+        return values
 
     def simulated(self, n_repeats: int, rng: np.random.Generator) -> tuple[CurveData, Array]:
         mean = self.truth.grid_values
@@ -171,7 +202,7 @@ class Twin(Source[CurveData], SimulatedTwin):
 
         The rise never falls; where the curve is stated to end as it began, it comes back down.
 
-        Of readings before bounds cut anything off, so it is their median as well.
+        Of readings before bounds cut anything off; where they are not skewed it is their median.
 
         Parameters
         ----------
@@ -184,16 +215,41 @@ class Twin(Source[CurveData], SimulatedTwin):
             shape = 0.3 * (2 * times - 1) + 0.06 * np.sin(3 * np.pi * times)
         if self.peaks:
             shape = -PEAK * np.cos(2 * np.pi * self.peaks * times)
+        if self.is_skewed:
+            return np.asarray(_OF_BOUND * self.stated.value_high * (1 + _SWING * shape))
         return np.asarray(self.stated.value_middle + self.stated.value_half_width * shape)
 
     def _mean_within_bounds(self, times: Array) -> Array:
-        """E min(max(Y, a), b) for normal Y."""
+        """E min(max(Y, a), b) for normal Y; of skewed values E min(Y, b), level by level."""
+        if self.is_skewed:
+            k = 1 / self._variance
+            means = self.mean(times)[..., None] * gammaincinv(k, _LEVELS) / k
+            most = k * self.stated.value_high / means
+            inside = means * gammainc(k + 1, most)
+            return np.asarray((inside + self.stated.value_high * (1 - gammainc(k, most))
+                               ).mean(axis=-1))
         mean, sd = self.mean(times), self.spread
         a, b = self.stated.value_low, self.stated.value_high
         low, high = (a - mean) / sd, (b - mean) / sd
         inside = ndtr(high) - ndtr(low)
         return np.asarray(a * ndtr(low) + b * ndtr(-high) + mean * inside
                           - sd * (normal_density(high) - normal_density(low)))
+
+
+def are_skewed(facts: PublicFacts) -> bool:
+    """True if values begin at 0, as counts, power and activity do: most are then far below."""
+    return facts.value_low == 0
+
+
+def guessed_spread(facts: PublicFacts) -> float:
+    """Return how far most observations are from the mean curve, as stated or as proposed.
+
+    Proposed are .12 half-ranges, within a factor of two of simulated heights, glucose and blood
+    pressure in their usual bounds; .24 of values from 0 on, between those of electricity (.14) and
+    activity (.28).
+    """
+    proposed = GUESSED_SPREAD_SKEWED if are_skewed(facts) else GUESSED_SPREAD
+    return facts.guessed_spread or facts.reading_sd or proposed * facts.value_half_width
 
 
 def _fitting(design: Design, observations: int) -> Design:

@@ -53,7 +53,7 @@ def twin_of(task: Task, facts: PublicFacts, sizes: Sizes) -> SimulatedTwin:
     if task.data is DataType.RECORDS:
         kind = LabelledTwin if task is RISK_MINIMISATION else RecordTwin
         return kind(facts, sizes)
-    twin = Twin.of(facts, sizes, facts.reading_sd or None)
+    twin = Twin.of(facts, sizes)
     if task.argument is Argument.TWO_TIMES:
         return VaryingTwin(twin)
     if task.argument is Argument.NOTHING:
@@ -343,7 +343,10 @@ class ReadingTwin(SimulatedTwin):
         point_mass : float, optional
             A value at which readings pile up.
         """
-        on_unit = replace(facts, value_low=-1.0, value_high=1.0, covariates=())
+        on_unit = replace(facts, value_low=-1.0, value_high=1.0, guessed_spread=0.0, covariates=())
+        if facts.guessed_spread:
+            step = np.ptp(back(np.array([-0.01, 0.01]))) / 0.02  # response units near the middle
+            on_unit = replace(on_unit, guessed_spread=min(facts.guessed_spread / step, 1.0))
         return cls(facts, Twin.of(on_unit, sizes), back, tuple(levels.tolist()), point_mass)
 
     def simulated(self, n_repeats: int, rng: np.random.Generator) -> tuple[CurveData, Array]:
@@ -389,4 +392,5 @@ class ReadingTwin(SimulatedTwin):
             return at(levels)
         # of all readings a share is at the value; the rest lie as they would without it
         below, above = at(levels / (1 - PILED_UP)), at((levels - PILED_UP) / (1 - PILED_UP))
+        above[levels <= PILED_UP] = self.point_mass  # of so few readings none lie above it
         return np.where(below < self.point_mass, below, np.maximum(above, self.point_mass))

@@ -41,7 +41,8 @@ def declare(value_low: float | None, value_high: float | None, time_low: float |
             covariates: Sequence[StatedCovariate | Covariate] = (),
             single: bool = False, reading_sd: float | None = None,
             design: StatedDesign | None = None, observations: float | None = None,
-            symmetric: bool = False, **words: Any) -> PublicFacts:
+            symmetric: bool = False, guessed_spread: float | None = None, **words: Any
+            ) -> PublicFacts:
     """Return the facts a person states about their curves, from outside the data.
 
     Parameters
@@ -66,6 +67,8 @@ def declare(value_low: float | None, value_high: float | None, time_low: float |
         for `single` observations.
     symmetric : bool
         Whether people are spread about their mean without skew, groups or outliers.
+    guessed_spread : float, optional
+        A guess how far most observations lie from the mean curve at most; forecasts use it.
     words
         Other fields of `PublicFacts`, of which empty ones are left as usual.
 
@@ -108,7 +111,8 @@ def declare(value_low: float | None, value_high: float | None, time_low: float |
                         covariates=tuple(_range(covariate, person) for covariate in covariates),
                         origin=_origin(origin), value_low=lowest, value_high=highest,
                         time_low=first, time_high=last, reading_sd=spread,
-                        symmetric=symmetric and not single, **words)
+                        symmetric=symmetric and not single,
+                        guessed_spread=0.0 if single else guessed_spread or 0.0, **words)
     return _with_design(facts, design or StatedDesign(), 1 if single else observations, single)
 
 

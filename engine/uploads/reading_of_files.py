@@ -197,6 +197,12 @@ class Reading:
         return "observation" if "time" in self.columns and "value" in self.columns else "row"
 
     @property
+    def groups(self) -> tuple[str, ...]:
+        """Names of the public groups, in their stated order."""
+        group = self.columns.get("group")
+        return () if group is None else tuple(dict.fromkeys(map(str, group.words.values())))
+
+    @property
     def gaps(self) -> tuple[Gap, ...]:
         """What has to be said before anything is published."""
         return (*_gaps_of_person(self), *(

@@ -341,10 +341,7 @@ def _check_number(n: int) -> None:
 
 def event_columns(reading: Reading, kind: Counted) -> EventColumns:
     """Return what a reading says that the texts of a status and of groups mean."""
-    group = reading.columns.get("group")
-    return EventColumns(
-        counted=kind, events=_events_in(reading),
-        groups=() if group is None else tuple(dict.fromkeys(map(str, group.words.values()))))
+    return EventColumns(counted=kind, events=_events_in(reading), groups=reading.groups)
 
 
 def _events_in(reading: Reading) -> tuple[str, ...]:

@@ -94,7 +94,8 @@ def test_an_adaptive_release_and_its_band_are_functions_of_few_messages_of_each_
 
 
 @pytest.mark.parametrize(("chosen", "messages"), [
-    ({}, 6), ({"band": "none"}, 6), ({"gram": "declared"}, 5), ({"releases": "separate"}, 8)])
+    ({}, 8), ({"band": "none"}, 8), ({"gram": "declared"}, 7), ({"releases": "separate"}, 10),
+    ({"design": "stated"}, 6)])
 def test_adaptive_coefficients_and_their_bands_are_functions_of_few_messages_of_each_site(
         chosen, messages):
     assert_same(*run_twice(AdaptiveCoefficients(**chosen), WITH_COVARIATES, 3 * messages))

@@ -396,6 +396,27 @@ def test_a_copy_of_data_that_were_published_is_charged_to_the_same_total():
     assert spent(ledger.Ledger(), copy) == spent(ledger.Ledger(), mine) == 2.0
 
 
+def test_people_without_budget_can_be_left_out():
+    """Nobody is left out unasked; the card says so, and asking again gives the same release."""
+    def rows(first, last):
+        return "".join(f"{k},{t},{20 + 3 * np.sin(k) + t:.2f}\n" for k in range(first, last)
+                       for t in (1, 3, 4))
+    publish(spend(open_release(own_curves(rows(0, 10))), 2.5), "ten of them")
+    everybody = own_curves(rows(0, 80))
+    at = release_step(open_release(everybody), "preview")
+    assert "10 of 80 children have less left" in at.error[0].value
+    at.checkbox(key="w_release_without").check().run()
+    assert not at.error and not at.button(key="wizard_next").disabled
+    at = publish(release_step(at), "the others")
+    (release,) = at.session_state["released"]
+    assert release.card["exhausted"] == "left out" and release.sizes.n_curves == 70
+    assert ledger.Ledger().standing(everybody) == {2.0: 70, 0.5: 10}
+    at = fill(at, "the others")  # the same once more costs nothing
+    assert not at.error and not at.button(key="release_publish").disabled
+    at.checkbox(key="w_release_without").uncheck().run()
+    assert "10 of 80 children have less left" in words(at)
+
+
 def test_a_result_says_first_how_far_off_it_may_be():
     at = publish(release_page(), "sea")
     assert "only the level and the trend" in words(at)

@@ -323,6 +323,26 @@ def test_a_fact_that_is_changed_after_the_file_has_answered_is_named_and_stands_
     assert release.card["changed_after_looking"] == ["observations_per_curve"]
 
 
+def test_the_card_knows_whether_a_picture_was_drawn_before_facts_were_frozen(monkeypatch, tmp_path):
+    """On *Publish* none is drawn before; elsewhere the first look is one, also in an earlier visit."""
+    monkeypatch.setenv(ledger.VARIABLE, str(tmp_path / "ledger.sqlite3"))
+
+    def looked(frame, page):
+        bring(monkeypatch, frame)
+        at = visit(page, upload_open=page == "explore")
+        at.session_state["upload_open"] = page == "explore"
+        state(confirm(ran(at)), first=2, last=18, observations=5)
+        at.button(key="upload_show" if page == "explore" else "wizard_next").click()
+        return ran(at).session_state["upload_frozen"].looked
+
+    assert looked(files.growth_frame(31, 5), "explore")
+    assert not looked(files.growth_frame(32, 5), "publish")
+    assert not looked(files.growth_frame(32, 5), "explore")  # frozen before the first picture
+    bring(monkeypatch, files.growth_frame(33, 5))
+    visit("explore", upload_open=True)
+    assert looked(files.growth_frame(33, 5), "publish")
+
+
 def test_a_file_that_refutes_what_is_stated_is_not_shown(monkeypatch):
     at = show(state(confirmed(monkeypatch), low=200, high=300, first=2, last=18))
     assert "outside the stated range" in said(at) and at.session_state["upload_open"]

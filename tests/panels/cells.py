@@ -35,6 +35,7 @@ class Cell:
     is_held_back: bool = False  # was not looked at when limits were chosen
     told_by: str = ""  # the check whose limit a failure lies above; empty below all limits, or where nothing fails
     mechanism: Mechanism[Any, Any] = MEAN
+    holds: Callable[[Estimate, Any], Array] | None = None  # which releases are right; by default whose band covers
 
     def data(self, first: int, repeats: int, seed: int = SEED) -> Data:
         return self.draw(repeats, generator(seed, DATA_STREAM, first))
@@ -59,13 +60,14 @@ class Measured:
     """What the releases of one setting come to."""
 
     cell: Cell
-    covers: Array  # (releases,) of bool: the whole curve lies inside the band
+    covers: Array  # (releases,) of bool: the whole curve lies inside the band, or the release is right otherwise
     warned: Array  # (releases,) of bool: something speaks against the release
     void: Array  # (releases,) of bool: the band is said not to hold
     half_width: float  # averaged over the curve and over releases
     error: float  # root of the mean squared distance from the truth
     plain: float  # the same of clipped column means with noise; NaN without common times
-    said: tuple[tuple[str, float], ...]  # warnings with the share of releases that carry them
+    names_size: Array  # (releases,) of bool: it is said what was not visible, and of which size
+    said: tuple[tuple[str, float], ...]  # kinds of warnings with the share of releases that carry them
 
     @property
     def told(self) -> float:
@@ -92,31 +94,38 @@ def measured(cell: Cell, releases: int, seed: int = SEED) -> Measured:
     """Release `releases` data sets of a setting once each."""
     readings = max(cell.one.sizes.n_observations, 1)
     together = max(1, min(releases, _READINGS // readings))
-    covers, warned, void, widths, squares, plain = [], [], [], [], [], []
-    said: dict[str, int] = {}
+    covers, warned, void, widths, squares, plain, named = [], [], [], [], [], [], []
+    said: dict[str, list[Array]] = {}
     for first in range(0, releases, together):
         data = cell.data(first, min(together, releases - first), seed)
         estimate = cell.mechanism.release_many(data, [(cell.budget,)], 1, generator(seed, NOISE_STREAM, first))
         truth = cell.mechanism.truth_of(data)
-        assert truth is not None
-        covers.append(_covered(estimate, truth))
+        covers.append(_covered(estimate, truth) if cell.holds is None else cell.holds(estimate, data))
         warned.append(estimate.is_doubted[0, :, 0])
         void.append(estimate.is_unreliable[0, :, 0])
         widths.append(_half_widths(estimate))
-        squares.append(errors_by_function(estimate, truth)[0, :, 0].sum(axis=-1))
+        if truth is not None:
+            squares.append(errors_by_function(estimate, truth)[0, :, 0].sum(axis=-1))
         if isinstance(data, CurveData) and data.facts.common_times and not cell.one.facts.covariates:
             plain.append(_plain_errors(data, cell.budget, generator(seed, NOISE_STREAM, 10_000 + first)))
+        hidden = np.zeros(len(warned[-1]), dtype=bool)
         for caution in estimate.cautions:
-            if not caution.low_power_for:
-                said[caution.text] = said.get(caution.text, 0) + int(caution.applies[0, :, 0].sum())
+            if caution.low_power_for:
+                hidden |= caution.applies[0, :, 0]
+            else:
+                of_kind = said.setdefault(caution.kind, [np.zeros(releases, dtype=bool)])[0]
+                of_kind[first:first + len(hidden)] |= caution.applies[0, :, 0]
+        named.append(hidden | bool(estimate.checks))
+    shares = {kind: float(applies[0].mean()) for kind, applies in said.items()}
     return Measured(
         cell, np.concatenate(covers), np.concatenate(warned), np.concatenate(void),
-        float(np.nanmean(np.concatenate(widths))), float(np.sqrt(np.concatenate(squares).mean())),
-        float(np.sqrt(np.concatenate(plain).mean())) if plain else math.nan,
-        tuple((text, count / releases) for text, count in sorted(said.items(), key=lambda each: -each[1]) if count))
+        float(np.mean(np.concatenate(widths))),
+        float(np.sqrt(np.concatenate(squares).mean())) if squares else math.nan,
+        float(np.sqrt(np.concatenate(plain).mean())) if plain else math.nan, np.concatenate(named),
+        tuple(sorted(((kind, share) for kind, share in shares.items() if share), key=lambda each: -each[1])))
 
 
-def _covered(estimate: Estimate, truth: Truth) -> Array:
+def _covered(estimate: Estimate, truth: Truth | None) -> Array:
     """True where all of the truth lies inside: of several functions, each inside its own band."""
     found = coverage(estimate, truth)
     assert found is not None
@@ -124,6 +133,8 @@ def _covered(estimate: Estimate, truth: Truth) -> Array:
 
 
 def _half_widths(estimate: Estimate) -> Array:
+    if estimate.limits is None:
+        return np.full(estimate.coefficients.shape[1], np.nan)
     low, high = estimate.limits
     return np.asarray(((high - low) / 2)[0, :, 0].reshape(low.shape[1], -1).mean(axis=-1))
 
@@ -146,11 +157,13 @@ def _plain_errors(data: CurveData, budget: Budget, rng: np.random.Generator) -> 
 
 def curves(times: Array, values: Array, facts: PublicFacts, mean: Callable[[Array], Array], rule: str = "gauss",
            counts: Sequence[int] | None = None) -> CurveData:
-    """Curve data of times in their own unit, (repeats, n, m) or (repeats, N) with counts; `mean` is the truth."""
+    """Curve data of times in their own unit, (repeats, n, m) or (repeats, N) with counts; `mean` is the truth.
+
+    Values are as recorded, within the stated bounds or not.
+    """
     repeats = len(times)
     observed = np.full(times.shape[1], times.shape[2]) if counts is None else np.asarray(counts)
-    inside = np.clip(values, facts.value_low, facts.value_high)
-    return CurveData(facts.to_unit_time(times).reshape(repeats, -1), inside.reshape(repeats, -1), observed,
+    return CurveData(facts.to_unit_time(times).reshape(repeats, -1), values.reshape(repeats, -1), observed,
                      np.zeros(len(observed), dtype=np.int64), facts,
                      Truth.of(lambda t: mean(facts.from_unit_time(t)), rule))
 

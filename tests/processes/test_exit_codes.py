@@ -78,6 +78,7 @@ STEPS = [
     (3, own("south", *through("site", "south.csv", "--once"))),
     (0, own("north", *through("site", "north.csv", "--once"))),
     (0, through("centre", "--key", "all.key", "--once", "--out", "together")),
+    (2, own("south", *through("offer", "study.json", "--take-back"))),
     (0, own("south", *through("withdraw", "plan.json"))),
     (2, own("south", *through("site", "south.csv", "--once"))),
 ]

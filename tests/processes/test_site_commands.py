@@ -474,8 +474,8 @@ def test_files_that_a_service_brings_in_parts_are_waited_for_through_kills(parti
 @pytest.mark.slow
 @pytest.mark.parametrize("seed", range(1, 13))
 def test_a_hundred_kills_while_a_service_brings_files_lose_nothing(parties, seed):
-    """Twelve runs of nine kills, five of which come after messages exist."""
-    assert killed_while_files_travel(parties, seed, 9) >= 5
+    """Twelve runs of ten kills, half of which come after messages exist."""
+    assert killed_while_files_travel(parties, seed, 10) >= 5
 
 
 def test_what_is_in_the_way_of_a_message_waits_or_is_named(parties):

@@ -34,7 +34,7 @@ from tests.property.one_persons_lines import KINDS, PAIRS, Kind, Records, coupli
 _BY_NAME = {kind.name: kind for kind in KINDS}
 _RECORDS = ("records",)
 _EVENTS = ("times and ends", "dates of start and end")
-_FILES_EACH = ((1, 8), (2, 20))  # files and variants of each, of other doors and of the page
+_FILES_EACH = ((1, 8), (1, 12))  # files and variants of each, of other doors and of the page
 
 
 def _records(table: CurveTable | RowTable | EventTable) -> Records:

@@ -453,11 +453,16 @@ def test_what_does_not_fit_is_refused_with_the_reason(settings, why):
         SiteStudy.of(study(**settings))
 
 
-@pytest.mark.parametrize(("reading", "unit"), [(CURVES, "one child’s whole curve"), (
-    {**CURVES, "reading": {**CURVES["reading"], "person": {"rows": True}}}, "one row of the file")])
-def test_the_unit_of_a_study_is_what_its_reading_protects(reading, unit):
+@pytest.mark.parametrize(("reading", "key", "unit", "code"), [
+    (CURVES, "adaptive_mean", "one child’s whole curve", "person"),
+    ({**CURVES, "reading": {**CURVES["reading"], "person": {"rows": True}}}, "adaptive_mean",
+     "one row of the file", "observation"),
+    (SINGLE, "wavelet_global", "one row of the file", "observation"),
+    (EVENTS, "noisy_counts", "one row of the file", "row")])
+def test_the_unit_of_a_study_is_what_its_reading_protects(reading, key, unit, code):
     """Where every line is stated to be another person, nobody is promised a whole curve."""
-    assert SiteStudy.of(study(reading, people=(60, 50))).draft.plain["unit"].startswith(unit)
+    plan = SiteStudy.of(study(reading, key, people=(600, 500))).draft
+    assert plan.plain["unit"].startswith(unit) and plan.plain["protected"] == code
 
 
 def test_a_file_with_other_people_than_declared_is_refused_before_anything_is_charged(checked):

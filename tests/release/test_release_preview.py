@@ -191,7 +191,7 @@ def test_the_forecast_of_an_average_number_counts_that_other_people_might_have_b
     average = mechanisms.build("univariate_mean", {"setting": "central_user"})
     errors = [seen(1000.0, Sizes((n,), 8 * n, 8), mechanism=average, delta=0.0).error
               for n in (100, 400)]
-    spread = 0.24 * 75 * np.sqrt(0.8)  # of people's averages, in which errors hardly count
+    spread = 0.12 * 75 * np.sqrt(0.8)  # of people's averages, in which errors hardly count
     assert errors == pytest.approx([spread / 10, spread / 20], rel=0.6)
 
 

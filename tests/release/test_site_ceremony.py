@@ -116,6 +116,25 @@ def test_each_study_has_fresh_offers_and_an_offer_is_made_once(stated, offers, t
         stated, offers).digest
 
 
+def test_an_offer_that_is_taken_back_leaves_no_secret_and_signs_nothing(stated, plan, tmp_path):
+    store, there = stores(tmp_path)[0], Folder(tmp_path)
+    there.say(plan.offers[0])
+    with store.entry(stated.digest, "north") as entry:
+        secret = entry.secret
+    assert secret in store.path.read_bytes()
+    for _ in range(2):
+        there.take_away(agreement.taken_back(stated, "north", store))
+    assert secret not in store.path.read_bytes() and there.offers() == []
+    with pytest.raises(InputError, match="has ended"):
+        party(plan, tmp_path).sign_off(plan.words[0])
+    with pytest.raises(InputError, match="has ended"):
+        agreement.offered(stated, "north", OWN[0], store)
+    party(plan, tmp_path, 1).sign_off(plan.words[0])
+    for name, k in (("south", 1), ("north", 2)):  # one that signed a plan, and one without an offer
+        with pytest.raises(InputError, match=r"south has signed off|north has made no offer"):
+            agreement.taken_back(stated, name, stores(tmp_path)[k])
+
+
 def test_the_secret_of_an_offer_is_for_its_owner_alone_and_not_in_the_offer(stated, offers, tmp_path):
     store = stores(tmp_path)[0]
     with store.entry(stated.digest, "north") as entry:

@@ -38,6 +38,24 @@ def test_words_in_their_right_sense_are_no_banned_words(text):
     assert wording.uses(text) == []
 
 
+@pytest.mark.parametrize("text, name", [
+    ("Of your data this is a forecast.", "fronted of"), ("It stops. Of these, two stay.", "fronted of"),
+    ("Whether it holds.", "half a sentence"), ("That a person took part is public.", "half a sentence"),
+    ("The band counts privacy noise.", "counts noise"), ("No change can be told.", "can be told"),
+    ("An error is told to its holder.", "is told"), ("How times arise is not stated.", "is not stated"),
+    ("Whoever knows it wins.", "whoever"), ("It is a yardstick.", "yardstick"),
+    ("The number stands beside it.", "what stands")])
+def test_a_phrase_that_documents_do_without_is_noticed(text, name):
+    assert name in {ban.name for ban, _ in wording.uses(text, wording.IN_DOCUMENTS)}
+
+
+@pytest.mark.parametrize("text", [
+    "The mean of your data", "It depends on whether it holds.", "The band includes noise.", "Of course it does.",
+    "People who know it", "He told us."])
+def test_plain_sentences_are_no_such_phrases(text):
+    assert wording.uses(text, wording.IN_DOCUMENTS) == []
+
+
 def test_what_is_collected_is_what_a_person_reads():
     module = ('"""Readings, of a module."""\nKEY = "readings"\n\n\ndef f(n):\n    """Usual."""\n'
               '    return f"{n} readings" " of waves"\n')

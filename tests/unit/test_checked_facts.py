@@ -10,6 +10,7 @@ from engine.core.checks import Outcome
 from engine.core.grids import drawing_grid
 from engine.core.random_streams import generator
 from engine.core.types import Budget, Caution, CurveData, Design, PublicFacts
+from engine.mechanisms.adaptive_coefficients import AdaptiveCoefficients
 from engine.mechanisms.adaptive_mean import AdaptiveMean
 from engine.mechanisms.families.adaptive import check_words, checked_facts
 from engine.mechanisms.families.adaptive.checked_facts import (
@@ -27,6 +28,7 @@ from engine.numerics.deviations import AffineDeviations
 from engine.privacy import accounting, transcript
 from engine.privacy.feasibility import Feasibility, verdict
 from engine.release.uncertainty import band_of
+from engine.sources.coefficient_curves import CoefficientCurves
 
 VISITS = (0.0, 0.09, 0.18, 0.36, 0.73, 1.0)
 MESSAGES = {
@@ -199,10 +201,15 @@ def test_a_time_at_which_few_were_observed_is_left_out_and_the_curve_holds_there
     assert ((low <= truth) & (truth <= high)).all(axis=-1).mean() > 0.8
 
 
-def test_no_time_is_left_out_where_everybody_was_observed():
-    facts = PublicFacts(value_low=0, value_high=25, design=Design.common(VISITS))
-    data = people(600, 6, times=lambda rng, shape: np.tile(VISITS, (shape[0], 1)), facts=facts)
-    assert share_told(released(data, 1.0), check_words.LEFT_OUT) == 0
+@pytest.mark.parametrize("m", [2, 4, 6])
+def test_no_time_is_left_out_where_people_were_observed_at_as_many_as_planned(m):
+    facts = PublicFacts(value_low=0, value_high=25, design=Design.common(VISITS),
+                        observations_per_curve=m)
+    data = people(600, m, times=lambda rng, shape: rng.permuted(
+        np.tile(VISITS, (shape[0], 1)), axis=1)[:, :m], facts=facts)
+    estimate = released(data, 1.0)
+    assert share_told(estimate, check_words.LEFT_OUT) == 0
+    assert share_told(estimate, check_words.FEW_PRESENT) == 0
 
 
 def test_people_far_from_the_others_void_the_band_where_there_is_power_and_else_are_named():
@@ -303,6 +310,35 @@ def test_the_limit_for_windows_is_exceeded_by_noise_alone_in_one_of_a_hundred():
     even = np.concatenate([np.full(PARTS, 1 / PARTS), np.full(FINE_PARTS, 1 / FINE_PARTS), [0, 0]])
     decision = decide(question, even + noise * rng.standard_normal((20_000, len(even))), noise)
     assert decision.departs.mean() == pytest.approx(0.01, abs=0.002)
+
+
+def with_covariate(n, follows, seed=1):
+    """Curves whose times are Beta(1 + 3x, 1 + 3(1 − x)) of their covariate x, or even."""
+    data = CoefficientCurves(n_curves=n, n_covariates=1, n_observations_per_curve=5).draw(
+        1, generator(seed, 0, 0))
+    x = np.repeat((data.regressors[0, 1] + 1) / 2, 5)
+    times = np.random.default_rng(seed).beta(1 + follows * x, 1 + follows * (1 - x))
+    return replace(data, times=times[None])
+
+
+@pytest.mark.parametrize(("follows", "least", "most"), [(0.0, 0.0, 0.05), (3.0, 0.9, 1.0)])
+def test_times_that_follow_a_covariate_void_the_bands(follows, least, most):
+    estimate = AdaptiveCoefficients().release_many(
+        with_covariate(1500, follows), [(Budget(1.0, 1e-6),)], 40, generator(3, 1, 0))
+    assert least <= share_told(estimate, check_words.FOLLOWS) <= most
+
+
+def test_one_person_moves_the_message_about_covariates_by_the_sensitivity_and_attains_it():
+    message = FirstMessage(n_functions=3)
+    corners = np.array([[1, a, b] for a in (-1, 1) for b in (-1, 1)], dtype=float)
+    each = np.concatenate([message.statistic(
+        np.full((1, 4), time), np.full((1, 4), side), np.ones(4, dtype=int), corners.T[None])[0].T
+        for time in (0.1, 0.4, 0.9) for side in (0, 1, 2)]) * message.weights
+    moved = np.linalg.norm(each[:, None] - each, axis=-1)
+    assert moved.max() == pytest.approx(message.step.sensitivity)
+    missing = message.statistic(np.full((1, 1), 0.1), np.full((1, 1), 0), np.ones(1, dtype=int),
+                                np.zeros((1, 3, 1)))
+    assert not missing.any()
 
 
 # -- what is said -----------------------------------------------------------------------------

@@ -301,10 +301,10 @@ def test_below_the_bar_nothing_is_released_and_nothing_is_spent():
     assert np.isnan(one.lower).all()
 
 
-def test_six_messages_of_each_site_and_one_less_when_the_gram_is_declared():
+def test_eight_messages_of_each_site_and_one_less_when_the_gram_is_declared():
     data = draw(CoefficientCurves(n_curves=3000, n_servers=3))
-    for chosen, steps in (({}, 6), ({"gram": "declared"}, 5), ({"band": "none"}, 6),
-                          ({"releases": "separate"}, 8)):
+    for chosen, steps in (({}, 8), ({"gram": "declared"}, 7), ({"band": "none"}, 8),
+                          ({"releases": "separate"}, 10)):
         with transcript.recorded() as messages:
             AdaptiveCoefficients(**chosen).release(data, (BUDGET,), generator(1, 1, 0))
         assert len(messages) == 3 * steps

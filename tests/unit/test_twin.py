@@ -89,7 +89,7 @@ def test_the_truth_is_the_mean_of_what_is_drawn_and_the_spread_that_which_was_gu
     drawn = twin.draw(1, np.random.default_rng(1)).values.reshape(20_000, 5)
     error = drawn.std(axis=0) / np.sqrt(20_000)
     assert (np.abs(drawn.mean(axis=0) - twin.truth.at(np.array(times))) < 5 * error).all()
-    assert twin.spread == (0.24 * 75 if spread is None else spread)
+    assert twin.spread == (0.12 * 75 if spread is None else spread)
     if twin.spread < 20:  # hardly anything lies beyond the bounds
         assert drawn.std(axis=0) == pytest.approx(twin.spread, rel=0.06)
 

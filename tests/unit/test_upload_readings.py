@@ -141,7 +141,7 @@ def test_a_missing_reading_stays_in_the_public_number_and_counts_as_the_middle()
     assert np.isfinite(estimate.coefficients).all()
 
 
-@pytest.mark.parametrize("method", [WaveletGlobal(), WaveletGlobal(edges="corrected"),
+@pytest.mark.parametrize("method", [WaveletGlobal(checks="none"), WaveletGlobal(edges="corrected", checks="none"),
                                     WaveletPointwise(points="0.3, 0.8")])
 def test_the_unit_of_the_readings_does_not_change_what_is_released(method):
     """B = 2 as simulated and B = 10 in another unit: same level, noise and curve, five times."""

@@ -223,7 +223,7 @@ class SameNoiseInEveryStep(_OtherSites):
 
 class _PerObservation(MeanFit):
     def averages(self, message: FirstMessage) -> Array:
-        return super().averages(message) * self.data.counts.max()
+        return np.asarray(super().averages(message) * self.data.counts.max())
 
 
 @bug(_MEAN, truncation=3)
@@ -235,8 +235,8 @@ class FactsAreCountedByObservation(Broken, AdaptiveMean):
 
 class _MissingAreNumbers(MeanFit):
     def averages(self, message: FirstMessage) -> Array:
-        missing = ~np.isfinite(self.values).all(axis=1)[:, None, None]
-        return np.where(missing, np.nan, super().averages(message))
+        is_complete = np.asarray(np.isfinite(self.values).all(axis=1))[:, None, None]
+        return np.where(is_complete, super().averages(message), np.nan)
 
 
 @bug(_MEAN, truncation=3)

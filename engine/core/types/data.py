@@ -295,10 +295,9 @@ class CurveData(Records):
             raise InputError("The observations per curve must add up to the number of "
                              "observations.",
                              field="counts")
-        steps = np.diff(self.server, prepend=0)
-        if ((steps < 0) | (steps > 1)).any() or self.server[:1].any():
-            raise InputError("Curves must be ordered by server, and servers numbered from 0 "
-                             "without gaps.", field="server")
+        if len(self.server) and (self.server[0] < 0 or (np.diff(self.server) < 0).any()):
+            raise InputError("Curves must be ordered by server, and servers numbered from 0.",
+                             field="server")
         if self.covariates is not None:
             expected = (self.n_repeats, self.n_curves, len(self.facts.covariates))
             if self.covariates.shape != expected:

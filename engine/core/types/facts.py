@@ -199,6 +199,9 @@ class PublicFacts:
         as they are where data are simulated.
     symmetric : bool
         People are spread about their mean without skew, groups or outliers.
+    guessed_spread : float
+        A guess, not from the data, of how far about two in three observations lie from the mean
+        curve at most, in response units; 0 where nobody has stated one. Forecasts alone use it.
     norm_bound : float
         The largest root mean square over time (L² norm on [0, 1]) that a curve less `value_middle`
         is stated to have, in response units; 0 means that only the bounds of values are known, so
@@ -245,6 +248,7 @@ class PublicFacts:
     design: Design = Design()
     observations_per_curve: int = 0
     symmetric: bool = False
+    guessed_spread: float = 0.0
     norm_bound: float = 0.0
     two_classes: bool = False
     covariates: tuple[Covariate, ...] = ()
@@ -262,6 +266,11 @@ class PublicFacts:
             raise InputError("The largest possible size of a curve must be 0 or a positive number; "
                              f"got {self.norm_bound:g}.", field="norm_bound",
                              hint="0 takes half the width of the stated range of values.")
+        if not 0 <= self.guessed_spread <= self.value_half_width:
+            raise InputError("The guess how far most people are from the average must be above 0 "
+                             f"and at most half the stated range, {self.value_half_width:g}; got "
+                             f"{self.guessed_spread:g}.", field="guessed_spread",
+                             hint="A guess from earlier studies; without one it is left out.")
 
     def check_stated(self) -> None:
         """Refuse facts that are from the file itself.
@@ -277,17 +286,16 @@ class PublicFacts:
                              "public bounds and their source.")
 
     def to_plain(self) -> dict[str, Any]:
-        """As plain values; a group and a step of times only where there is one.
+        """As plain values; group, guess and step of times only where stated.
 
         So plans of earlier versions stay as they were.
         """
         self.check_stated()
         plain = asdict(self)
         del plain["is_proposed"]
-        if self.group is None:
-            del plain["group"]
-        if not plain.get("time_step", True):
-            del plain["time_step"]
+        for name in ("group", "guessed_spread", "time_step"):
+            if not plain.get(name, True):
+                del plain[name]
         return plain
 
     @classmethod

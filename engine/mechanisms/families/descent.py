@@ -351,6 +351,9 @@ class NoisyGradient(Mechanism[CurveData, DescentPlan]):
 
     # -- fixed before any reading is looked at ---------------------------------------------
 
+    def used_facts(self, facts: PublicFacts) -> frozenset[str]:
+        return frozenset({"periodic"} if self.functions == "fourier" else ())
+
     def comparable(self, facts: PublicFacts) -> Self:
         """With cosines where curves need not end where they began, as other methods have."""
         return self if facts.periodic else replace(self, functions="cosine")

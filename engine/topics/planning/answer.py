@@ -147,7 +147,7 @@ class Setting:
 def _stand_in(source: Source[Any], mechanism: Mechanism) -> Source[Any]:
     """A twin of curves that are real."""
     source.facts.check_stated()
-    twin = Twin.of(source.facts, source.sizes, source.facts.reading_sd or None)
+    twin = Twin.of(source.facts, source.sizes)
     if not mechanism.tasks & twin.tasks:
         raise InputError("A plan simulates its data, and nothing stands in for these real ones.",
                          field="source", hint="Choose simulated data with sizes like theirs.")

@@ -122,6 +122,10 @@ class ReleasePreview:
         Whether most of these releases warn that their bands cannot be relied on.
     is_tested : bool
         Whether most of them test the stated facts that a release can contradict.
+    spread : float
+        How far most people are guessed to be from the average; 0 where no error depends on it.
+    error_range : (float, float) or None
+        The error if people differ half as much as guessed, and twice as much.
     """
 
     facts: PublicFacts
@@ -141,6 +145,8 @@ class ReleasePreview:
     at_times: float = 0.0
     is_unreliable: bool = False
     is_tested: bool = True
+    spread: float = 0.0
+    error_range: tuple[float, float] | None = None
 
     @property
     def grade(self) -> str | None:
@@ -204,8 +210,11 @@ def release_preview(facts: PublicFacts, sizes: Sizes, mechanism: Mechanism, budg
     points, scale = _points(facts, mechanism, grid)
     # (1, repeats, draws[, functions], places)
     released = _values(estimate, mechanism, grid) * scale
+    spread, error_range = 0.0, None
     if isinstance(twin, Twin) and mechanism.tasks & twin.tasks:
         errors = _errors_of_study(twin, mechanism, requested or budget, seed)
+        spread = twin.spread
+        error_range = _error_range(twin, mechanism, requested or budget, seed)
     else:
         errors = _errors(released[0] - study.truths[:, None] * scale, bool(estimate.functions))
     peaks, height = _peaks(twin, mechanism, budget, seed)
@@ -233,7 +242,7 @@ def release_preview(facts: PublicFacts, sizes: Sizes, mechanism: Mechanism, budg
         half_width=None if released_band is None else released_band.half_width,
         at_times=0.0 if released_band is None else released_band.at_times,
         is_unreliable=float(estimate.is_unreliable.mean()) > 0.5,
-        is_tested=float(estimate.is_tested.mean()) > 0.5)
+        is_tested=float(estimate.is_tested.mean()) > 0.5, spread=spread, error_range=error_range)
 
 
 def preview_before(source: Source[Data], mechanism: Mechanism, budget: Budget, cost: ReleaseCost,
@@ -264,6 +273,16 @@ def _errors_of_study(twin: Twin, mechanism: Mechanism, budget: Budget, seed: int
     data = study.data()
     by_function = distances(study.squared_errors(data, study.released(data, budgets), budgets))
     return totals(by_function).ravel()
+
+
+def _error_range(twin: Twin, mechanism: Mechanism, budget: Budget, seed: int
+                 ) -> tuple[float, float]:
+    """Errors of the studies of twins with half and twice the spread, as far as bounds allow."""
+    largest = twin.stated.value_half_width
+    low, high = (float(np.sqrt((_errors_of_study(
+        replace(twin, spread=min(factor * twin.spread, largest)), mechanism, budget, seed)**2
+        ).mean())) for factor in (0.5, 2.0))
+    return low, high
 
 
 def _errors(differences: Array, has_functions: bool) -> Array:

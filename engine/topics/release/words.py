@@ -4,17 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+from engine.core.lists import listed
 from engine.core.names import uncapital
 from engine.core.tasks import TASKS, Argument, DataType
 from engine.core.types import Budget, PublicFacts
 from engine.language.grammar import capital, escape, plain_text
 from engine.language.numbers import in_unit, percent, small
 from engine.language.quality import at_common_times, level_only, smallest_change
+from engine.mechanisms import Mechanism
 from engine.release.books import Entry
 from engine.release.repair import Rebuilt, State
 from engine.release.sentences import FOR_SMOOTH_CURVES, became, left
 from engine.release.standing import Standing
 from engine.topics.release.preview import PEAKS, ReleasePreview
+from engine.topics.release.prices import COMMON, EVENLY, PERIODIC, SYMMETRIC, UNKNOWN, Price
 
 TITLE = "What survives at this budget"
 _WORDS = ("no", "one", "two", "three")
@@ -27,6 +30,8 @@ _LOST = "Details are lost:"  # where a release does not show all peaks
 _BROAD = {"usable": f"**Usable for the broad shape.** {_LOST}",
           "good": f"**Good for the broad shape.** {_LOST}",
           "nearly free": f"**Good for the broad shape.** {_LOST}"}
+_STATED = {"symmetric": "that people are symmetric about their mean",
+           "periodic": "that the curve ends where it began"}
 _TOLD = {"usable": "Usable", "good": "Good", "nearly free": "Good"}
 
 
@@ -82,10 +87,46 @@ def error(preview: ReleasePreview, task: str) -> str:
     wide = "" if half is None else (
         f" Their 95 % confidence bands reach **{in_unit(half, unit)}** to either side on "
         f"average{at_common_times(preview.facts, preview.at_times, '**')}.")
+    guess = "" if preview.error_range is None else (
+        f" It assumes that most {escape(preview.facts.people)} are within "
+        f"{in_unit(preview.spread, unit, 2)} of the average: within half of that it would be "
+        f"{in_unit(preview.error_range[0], unit)}, within twice that "
+        f"{in_unit(preview.error_range[1], unit)}.")
     is_over_time = TASKS[task].argument is Argument.TIME and TASKS[task].data is DataType.CURVES
     return (f"Releases of the twin have an error of **{typical}** (root mean squared distance from "
-            f"the truth{together}), 95 % of them below {within}.{wide} Of your data this is a "
-            f"forecast.{' ' + FOR_SMOOTH_CURVES if is_over_time else ''}")
+            f"the truth{together}), 95 % of them below {within}.{guess}{wide} Of your data this is "
+            f"a forecast.{' ' + FOR_SMOOTH_CURVES if is_over_time else ''}")
+
+
+_IF = {EVENLY: "times are spread evenly over the range", UNKNOWN: "times are not known",
+       COMMON: "everybody is observed at the same times",
+       SYMMETRIC: "people are symmetric about their mean",
+       PERIODIC: "the curve ends where it began"}
+_MATTERS = 0.05  # of the width of a band
+
+
+def worth(rehearsed: Sequence[Price], unit: str) -> list[str]:
+    """Say how much wider or narrower the band is under each other answer, where it matters.
+
+    Parameters
+    ----------
+    rehearsed : sequence of Price
+        From `prices`.
+    unit : str
+        Of the values.
+    """
+    if not rehearsed:
+        return []
+    now, *others = rehearsed
+    return [f"If {_IF[other.answer]}: band ± {in_unit(other.half_width, escape(unit), 2)} in "
+            f"place of ± {in_unit(now.half_width, escape(unit), 2)}." for other in others
+            if abs(other.half_width - now.half_width) > _MATTERS * now.half_width]
+
+
+def not_used(mechanism: Mechanism, facts: PublicFacts) -> str:
+    """Name what is stated of curves and changes nothing of this release; "" if all does."""
+    unused = [_STATED[name] for name in mechanism.unused_facts(facts)]
+    return f"Stated, but not used by this method here: {listed(unused)}." if unused else ""
 
 
 def in_lines(preview: ReleasePreview, task: str) -> list[str]:

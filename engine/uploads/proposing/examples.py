@@ -15,6 +15,11 @@ _DATES = {Order.YMD: ("2024-04-03", "3 April 2024"), Order.DMY: ("03/04/2024", "
 _AT_HALF_PAST_ONE = {Order.UNIX: "1712151000", Order.UNIX_MILLISECONDS: "1712151000000"}
 _OF_DAY = {"hours": "13.5", "minutes": "810", "seconds": "48600"}
 _MOST_WORDS = 3
+_KINDS = {Kind.NUMBER: "number", Kind.DATE: "date", Kind.CLOCK: "time of day",
+          Kind.ELAPSED: "elapsed time", Kind.PERCENTAGE: "percentage", Kind.WORD: "words"}
+_ORDERS = {Order.YMD: "year-month-day", Order.DMY: "day / month / year",
+           Order.MDY: "month / day / year", Order.UNIX: "seconds since 1970",
+           Order.UNIX_MILLISECONDS: "milliseconds since 1970"}
 
 
 def examples_of(reading: Reading) -> dict[str, tuple[str, ...]]:
@@ -24,6 +29,30 @@ def examples_of(reading: Reading) -> dict[str, tuple[str, ...]]:
     if reading.values is not None:
         examples["values"] = tuple(_of_column(reading.values, reading))
     return examples
+
+
+def rows_of(reading: Reading) -> list[tuple[str, str, str, str]]:
+    """Return name, role, kind and invented cells of each column that is read."""
+    examples, person = examples_of(reading), reading.person
+    rows = [] if person is None or not person.column else [(person.column, "person", "id", "")]
+    each = [*((column, role) for role, column in reading.columns.items()),
+            *((column, "feature") for column in reading.features),
+            *((column, "covariate") for column in reading.covariates)]
+    rows += [(column.name, role, _kind_of(column, reading), " · ".join(examples[column.name]))
+             for column, role in each]
+    if reading.values is not None:
+        names = [name for name, _ in reading.at]
+        rows.append((f"{names[0]} … {names[-1]}" if names else "all other columns", "values",
+                     _kind_of(reading.values, reading), " · ".join(examples["values"])))
+    return rows
+
+
+def _kind_of(column: Column, reading: Reading) -> str:
+    kind = _KINDS[column.kind]
+    if column.kind is Kind.NUMBER and reading.decimal == ",":
+        kind = "number with decimal comma"
+    return ", ".join(filter(None, (kind, _ORDERS.get(column.order, ""), column.counted,
+                                   column.unit)))
 
 
 def _of_column(column: Column, reading: Reading) -> list[str]:

@@ -14,7 +14,7 @@ from engine.answers import card as answers_card
 from engine.core.errors import InputError
 from engine.core.identity import digest
 from engine.core.tasks import PERCENTILE_CURVES, PUBLISHED, TASKS
-from engine.core.types import Budget
+from engine.core.types import Budget, Sizes
 from engine.exports import code_for
 from engine.language import glossary, numbers, odds_words, tags
 from engine.language.grammar import capital, escape
@@ -31,8 +31,11 @@ from engine.release.ledger import DEFAULT_TOTAL, LONGEST_NAME, Ledger, check_nam
 from engine.release.plan import Forecast
 from engine.release.published import Published
 from engine.sources import Source, sources
-from engine.topics.release import charts
+from engine.sources.twin import Twin
+from engine.topics.release import charts, words
 from engine.topics.release.preview import release_preview
+from engine.topics.release.prices import essential, prices
+from engine.uploads.curves import CurveTable
 from pages.shared.cards import answers as answer_cards
 from pages.shared.cards import guarantees as guarantee_cards
 from pages.shared.cards import odds as odds_card
@@ -41,7 +44,7 @@ from pages.shared.frame.page import View
 from pages.shared.server import visitors
 from pages.shared.state import run, session
 from pages.shared.state.lab_tasks import LAB_TASKS
-from pages.shared.uploads import frozen, groups, panel
+from pages.shared.uploads import draft, frozen, groups, panel
 
 _FILES = {"release.csv": ("Numbers (CSV)", "text/csv", ":material/table:"),
           "release.svg": ("Figure (SVG)", "image/svg+xml", ":material/image:"),
@@ -102,9 +105,19 @@ class Choice(View):
         return Budget(self.settings.epsilon, delta)
 
     @property
+    def data_key(self) -> str:
+        """Names what is published of whom, at any budget."""
+        return digest((self.what, self.file, len(self.parts)))
+
+    @property
+    def leaves_out(self) -> bool:
+        """True if people who have too little left are to be left out."""
+        return bool(st.session_state.get("release_without") == self.data_key)
+
+    @property
     def key(self) -> str:
         """Names all that would be published: with anything else, ticks are asked for again."""
-        return digest((self.what, self.file, len(self.parts), self.mechanism, self.budget))
+        return digest((self.data_key, self.leaves_out, self.mechanism, self.budget))
 
     def formula(self) -> None:
         guarantee_cards.formula(self.mechanism, {})
@@ -243,6 +256,27 @@ def release_cost(choice: Choice) -> ReleaseCost | None:
         return None
 
 
+def worth(choice: Choice) -> None:
+    """What other answers about the curves would be worth, from bounds and sizes alone."""
+    current = draft.of(choice.task)
+    if current is None or current.declared is None or not (
+            isinstance(current.observations, CurveTable)
+            and choice.mechanism.tasks & Twin.tasks):
+        return
+    if not st.toggle("Show what other answers would be worth", key="price_of_facts",
+                     help="Rehearsed on simulated people with these bounds and sizes: nothing of "
+                     "the file is looked at. State what is true, not what is worth most."):
+        return
+    facts, n = current.declared, len(current.observations.counts)
+    sizes = Sizes((n,), n * facts.observations_per_curve, facts.observations_per_curve)
+    budget = Budget(choice.settings.epsilon, choice.mechanism.delta(n, None).value)
+    rehearsed = run.at_once(prices, essential(facts), sizes, choice.mechanism, budget,
+                            choice.settings.seed)
+    lines = words.worth(rehearsed, facts.value_unit)
+    st.markdown("\n".join(f"* {line}" for line in lines) or
+                ":small[At this ε no other answer changes the band by more than a twentieth.]")
+
+
 def _cost_of(choice: Choice, part: Source) -> ReleaseCost:
     return run.at_once(published.release_cost, part, choice.mechanism, choice.budget)
 
@@ -275,6 +309,7 @@ def before(choice: Choice, cost: ReleaseCost | None) -> None:
         if len(choice.parts) > 1:
             st.markdown(sentences.each_group(facts, [groups.name(part) for part in choice.parts]))
         panel.remarks(choice.file or choice.source)
+        leave_out(choice)
         refused, no_room = st.session_state.pop("release_problem", None), no_room_for(choice)
         if no_room and is_next and not refused:
             st.markdown(f":small[Not with this ε: {controls.message(no_room)}]")
@@ -303,14 +338,37 @@ def before(choice: Choice, cost: ReleaseCost | None) -> None:
             st.markdown(f":small[{missing}]")
 
 
+def _exhausted(choice: Choice) -> list[int]:
+    """Count the people of each part who have less left than a release costs."""
+    return [strips.standing(part).count_without_room(published.charge_of(_cost_of(choice, part)))
+            if strips.standing(part).is_known else 0 for part in choice.parts]
+
+
+def leave_out(choice: Choice) -> None:
+    """Offer to publish about the others, where there are some in each part."""
+    exhausted, facts = _exhausted(choice), choice.parts[0].facts
+    if any(exhausted) and all(n < part.sizes.n_curves for n, part in zip(
+            exhausted, choice.parts, strict=True)):
+        controls.bound(st.checkbox, sentences.leave_out(facts, sum(exhausted)), choice.leaves_out,
+                       lambda chosen: st.session_state.update(
+                           release_without=choice.data_key if chosen else ""),
+                       "release_without", help=sentences.LEFT_OUT_HELP)
+
+
 def no_room_for(choice: Choice) -> InputError | None:
-    """Why people of these data have too little left, as soon as ε is chosen; or None."""
+    """Why people of these data have too little left, as soon as ε is chosen; or None.
+
+    Those who are to be left out need nothing, if anybody else is there.
+    """
     for part in choice.parts:
         standing = strips.standing(part)
         if not standing.is_known:  # their total is still to be stated
             continue
+        charge = published.charge_of(_cost_of(choice, part))
+        if choice.leaves_out and standing.count_without_room(charge) < part.sizes.n_curves:
+            continue
         try:
-            standing.check_room(published.charge_of(_cost_of(choice, part)), part.facts)
+            standing.check_room(charge, part.facts)
         except InputError as problem:
             return problem
     return None
@@ -323,8 +381,8 @@ def _name_used(choice: Choice, name: str) -> InputError | None:
         try:
             check_name(Ledger().entries(), called)
         except InputError as problem:
-            if published.asked_before(people, choice.mechanism, choice.budget, Ledger(), called
-                                      ) is None:
+            if published.asked_before(people, choice.mechanism, choice.budget, Ledger(), called,
+                                      choice.leaves_out) is None:
                 return problem
     return None
 
@@ -392,7 +450,7 @@ def _publish(choice: Choice, name: str, total: float | None, same: dict[str, boo
         return published.publish(people, choice.mechanism, choice.budget, Ledger(), called,
                                  total_budget, same[groups.name(part)],
                                  _forecast(choice, part, _cost_of(choice, part)),
-                                 declaration=frozen.declaration(choice.task))
+                                 choice.leaves_out, frozen.declaration(choice.task))
 
     if not _release(lambda: (publish(part) for part in choice.parts)):
         return
@@ -473,10 +531,12 @@ def _never_drawn(choice: Choice, part: Source) -> None:
         st.warning(sentences.never_drawn(entry), icon=":material/pending:")
         asked = entry.name.removesuffix(f", {groups.name(part)}")
         source = part if choice.file is None else groups.released_as(choice.file, part, asked)[0]
-        if published.asked_before(source, choice.mechanism, choice.budget, Ledger(), entry.name):
+        if published.asked_before(source, choice.mechanism, choice.budget, Ledger(), entry.name,
+                                  choice.leaves_out):
             st.button(f"Draw “{escape(entry.name)}” now", key=f"release_draw_{entry.release_id}",
                       icon=":material/replay:", on_click=_draw, args=(
-                          source, choice.mechanism, choice.budget, entry.name))
+                          source, choice.mechanism, choice.budget, entry.name,
+                          choice.leaves_out))
 
 
 def _once_more(entries: Sequence[Entry], suffix: str) -> None:
@@ -493,10 +553,11 @@ def _once_more(entries: Sequence[Entry], suffix: str) -> None:
                   on_click=_show_again, args=(earlier,))
 
 
-def _draw(source: Source, mechanism: Mechanism, budget: Budget, name: str) -> None:
+def _draw(source: Source, mechanism: Mechanism, budget: Budget, name: str, without: bool) -> None:
     """Draw a release under the charge that its process left behind."""
     if visitors.may_bring_files():
-        _release(lambda: [published.publish(source, mechanism, budget, Ledger(), name)])
+        _release(lambda: [published.publish(source, mechanism, budget, Ledger(), name,
+                                            leave_out=without)])
 
 
 def _show_again(release_id: str) -> None:

@@ -14,6 +14,7 @@ from engine.core.enumerations import NoisePlace
 from engine.core.errors import InputError
 from engine.core.identity import digest
 from engine.core.types import Budget
+from engine.language import tags
 from engine.language.grammar import capital, escape
 from engine.release import request
 from engine.release.captions import headline
@@ -33,7 +34,6 @@ from pages.parts.release.cards import Choice
 from pages.shared.frame import code_fold, controls, layout, timed
 from pages.shared.server import visitors
 from pages.shared.state import session
-from pages.shared.uploads.facts import in_short
 
 _PARTS = {"plan": "Write a study", "follow": "Follow a run", "open": "Open a finished run"}
 _LOOK_SECONDS = 3.0
@@ -58,7 +58,8 @@ def show(choice: Choice) -> None:
 
 def _plan(choice: Choice) -> None:
     rows, facts = _rows(), session.source(choice.task).facts
-    st.markdown(f"Bounds and times as on screen: {in_short(facts)}. Bring a file of your own to "
+    bounds = controls.plain(tags.bounds_tag(facts))
+    st.markdown(f"Bounds and times as on screen: {bounds}. Bring a file of your own to "
                 "have its columns and facts in the plan; it stays here.")
     is_summed = st.toggle(
         "Masked sums", key="plan_sums", help="Sites add the noise in shares and mask their "

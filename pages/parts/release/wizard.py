@@ -25,7 +25,7 @@ from pages.shared.frame.drawer import Detail
 from pages.shared.server import visitors
 from pages.shared.state import run, session
 from pages.shared.state.settings import WIZARD
-from pages.shared.uploads import draft, facts, frozen, groups, panel
+from pages.shared.uploads import draft, frozen, groups, panel
 
 _TITLES = {"data": "Data", "preview": "Preview on simulated data", "release": "Release"}
 
@@ -114,7 +114,7 @@ def _data_line(choice: Choice) -> str:
     held = "curve" if getattr(source, "holds_curves", True) else "record"
     return " · ".join(filter(None, (
         f"{TASKS[choice.what].result}: {escape(data)}", escape(groups.in_short(source)),
-        facts.in_short(source.facts), stated.trust_tag(source.sizes, held)[0])))
+        controls.plain(tags.bounds_tag(source.facts)), stated.trust_tag(source.sizes, held)[0])))
 
 
 def _preview_line(choice: Choice, cost: ReleaseCost | None) -> str:
@@ -149,7 +149,10 @@ def _data(choice: Choice, _: ReleaseCost | None) -> None:
     elif not visitors.may_bring_files():
         st.info(panel.DEMONSTRATION, icon=":material/lock:")
     else:
-        _next("preview", partial(_frozen, choice.task), panel.form(choice.task))
+        is_whole = panel.form(choice.task)
+        with layout.user_errors():
+            cards.worth(choice)
+        _next("preview", partial(_frozen, choice.task), is_whole)
     if not is_past_data(choice):
         then = f"Then: {' · '.join(_TITLES[later].lower() for later in WIZARD[1:])}."
         earlier = (" Nothing is published until then. Earlier releases of this machine, and "
@@ -175,6 +178,7 @@ def _preview(choice: Choice, cost: ReleaseCost | None) -> None:
         st.info("The preview is back once this is put right.", icon=":material/info:")
         _next("release")
         return
+    cards.leave_out(choice)
     if (no_room := cards.no_room_for(choice)) is not None:
         st.error(controls.message(no_room), icon=":material/block:")
     left, right = st.columns([7, 4], gap="medium")
@@ -221,6 +225,8 @@ def preview(choice: Choice, cost: ReleaseCost | None) -> None:
         st.markdown(words.error(simulated, choice.what))
         if survives := words.survives(simulated, choice.what):
             st.markdown(survives)
+        if unused := words.not_used(choice.mechanism, facts):
+            st.info(unused, icon=":material/info:")
         layout.warned(words.certain(simulated))
         for sentence in words.possible(simulated):
             st.markdown(f":small[{sentence}]")

@@ -183,13 +183,7 @@ def _features(task: str, header: Sequence[str], now: Mapping[str, Any]) -> None:
 
 
 def check_features(task: str, reading: Reading) -> None:
-    """Ask for the columns of features, if too few or too many are chosen.
-
-    Raises
-    ------
-    InputError
-        Saying how many are needed.
-    """
+    """Ask for the columns of features, if too few or too many are chosen."""
     features = TASKS[task].features
     if features is None:
         return

@@ -144,28 +144,14 @@ def answered(key: str) -> Any:
 
 
 def answer(fields: Mapping[str, Any]) -> None:
-    """Answer fields that have no answer yet, for when the form is drawn next.
-
-    Parameters
-    ----------
-    fields : mapping of str to object
-        By their keys.
-    """
+    """Answer fields that have no answer yet, for when the form is drawn next."""
     for key, value in fields.items():
         if not answered(key):
             _answers()[key] = value
 
 
 def use_example(facts: Mapping[str, str | bool], choices: Mapping[str, Any]) -> None:
-    """Answer the form as it is publicly known of an example, in place of what was answered.
-
-    Parameters
-    ----------
-    facts : mapping of str to (str or bool)
-        What is stated, by the keys of its fields.
-    choices : mapping of str to object
-        What is chosen of the columns of this file alone, in the same way.
-    """
+    """Answer the form as it is publicly known of an example, in place of what was answered."""
     st.session_state.upload_example = dict(facts)
     for key, value in {**facts, **choices}.items():
         _answers()[key] = st.session_state[key] = value
@@ -206,7 +192,7 @@ def forget_reading() -> None:
 
 _STATED_WORDS = ("value_name", "value_unit", "time_name", "time_unit", "person", "people", "origin",
                  "value_low", "value_high", "time_low", "time_high", "observations", "gap",
-                 "window", "times", "heights", "reading_sd", "event_edges",
+                 "window", "times", "heights", "reading_sd", "guessed_spread", "event_edges",
                  "time_step")
 _STATED_SWITCHES = ("periodic", "symmetric")
 _STATED_LAW = "law"

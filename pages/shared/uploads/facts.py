@@ -16,10 +16,10 @@ from engine.core.errors import InputError
 from engine.core.lists import counted, shortened
 from engine.core.names import uncapital
 from engine.core.tasks import TASKS, DataType
-from engine.core.types import EventFacts, PublicFacts
-from engine.language.grammar import span
+from engine.core.types import PublicFacts
 from engine.numerics.counts.cells import Counted
 from engine.release.request import StatedFacts, stated_in
+from engine.sources.twin import guessed_spread
 from engine.uploads.bounds_library import public_bounds
 from engine.uploads.curves import CurveTable
 from engine.uploads.design import StatedDesign, StatedLaw, laws_for, numbers_in
@@ -69,11 +69,6 @@ def bounds_step(task: str) -> bool:
     """Ask for the public bounds of a file whose reading is confirmed; True once they are whole.
 
     The file says nothing to them before they are frozen: see `frozen.freeze`.
-
-    Raises
-    ------
-    InputError
-        What is missing or makes no sense, once anything is stated.
     """
     current, data = draft.of(task), TASKS[task].data
     if current is None:
@@ -108,19 +103,6 @@ def bounds_step(task: str) -> bool:
         frozen.say_changed({*answer.frozen.changed, *(name for name in {*now, *answer.stated}
                                                       if now.get(name) != answer.stated.get(name))})
     return True
-
-
-def in_short(facts: PublicFacts) -> str:
-    """Bounds and their source in a line."""
-    value = facts.value_name or "value"
-    if isinstance(facts, EventFacts):
-        compared = f", {' against '.join(facts.groups)}" if facts.groups else ""
-        return plain(f"{span(facts)}{compared} · from {shortened(facts.origin)}")
-    ranges = (", ".join(f"{c.name} {c.low:g} to {c.high:g} {c.unit}".strip()
-                        for c in facts.covariates[:3]) if facts.covariates and not facts.time_high
-              else f"{value} {facts.value_low:g} to {facts.value_high:g} {facts.value_unit}".strip()
-              + f", {span(facts)}")
-    return plain(f"{ranges} · from {shortened(facts.origin)}")
 
 
 # -- of curves and of records ---------------------------------------------------------------------
@@ -194,6 +176,8 @@ def _of_curves(current: Draft) -> Stated:
         "manual of the device or an earlier study. Too small: large ones are cut and the curve "
         "is pulled to the middle. Too large: more noise.") if is_single else None
     plan = _plan(curves, time, words["time_unit"] or curves.time_unit, is_single)
+    if not is_single:
+        plan["guessed_spread"] = _guess(values, words)
     covariates = [_covariate(name) for name in curves.covariate_names]
     origin = _origin("national growth chart")
     periodic = st.toggle("The curve ends where it began (a day, a year)", key="upload_periodic",
@@ -202,6 +186,20 @@ def _of_curves(current: Draft) -> Stated:
     others = {**plan, **words, "periodic": periodic}
     return partial(declare, *values, *times, origin, covariates, is_single, spread,
                    **others), (*values, *times)
+
+
+def _guess(ends: tuple[Bound, Bound], words: dict[str, Any]) -> Bound:
+    """Ask how far most people are from the average; without a guess bounds propose one."""
+    low, high = ends
+    proposed = ""
+    if low is not None and high is not None and low < high:
+        proposed = f"{guessed_spread(PublicFacts(value_low=low, value_high=high)):.2g} if empty"
+    of_unit = f", {plain(words['value_unit'])}" if words["value_unit"] else ""
+    people = plain(words["people"] or "people")
+    return _number(f"Most {people} are within … of the average{of_unit}",
+                   proposed or "e.g. 10", "guessed_spread", "About two in three observations at "
+                   "the same time. A guess from earlier studies, never from this file: only the "
+                   "forecast of the error uses it, and nothing that is released.")
 
 
 def _units(curves: CurveTable, words: dict[str, Any]) -> None:

@@ -107,14 +107,7 @@ def _changed() -> None:
 
 
 def made(name: str, maker: Callable[..., Made], *choices: Any, **options: Any) -> Made:
-    """What an engine function makes of the bytes of the file, once for each choice.
-
-
-    Raises
-    ------
-    InputError
-        Whatever it refuses, and what takes longer or needs more.
-    """
+    """What an engine function makes of the bytes of the file, once for each choice."""
     asked = digest((st.session_state.upload_file_last, maker.__name__, choices, options))
     if st.session_state.get(name, ("",))[0] != asked:
         bounds = BOUNDS if name in _BEFORE else OF_COLUMNS
@@ -136,13 +129,7 @@ def frame() -> dict[str, str]:
 
 
 def frame_choices(encoding: str, sheet: str = "") -> None:
-    """Encoding of a text that is not the usual one, and the sheet of a workbook that has several.
-
-    Raises
-    ------
-    InputError
-        If the workbook cannot be read.
-    """
+    """Encoding of a text that is not the usual one, and sheet of a workbook that has several."""
     if encoding not in ("", ENCODINGS[0]) or "encoding" in frame():
         st.selectbox("Encoding of the file", ENCODINGS, key=key_of("upload_encoding"),
                      index=ENCODINGS.index(encoding) if encoding in ENCODINGS else 0)

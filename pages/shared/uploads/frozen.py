@@ -5,6 +5,8 @@ Before that no field of the form says anything that is computed from the file.
 
 from __future__ import annotations
 
+import hashlib
+import secrets
 from collections.abc import Collection
 from typing import TYPE_CHECKING, Any
 
@@ -32,6 +34,9 @@ if TYPE_CHECKING:  # pages that only look need no ledger: it is loaded on first 
     from engine.release.freezing import Frozen
     from engine.release.plan import Declaration
 
+_KEY = secrets.token_bytes(32)
+_PICTURED = set[bytes]()  # marks of all files of which a picture was drawn, in any visit
+
 
 def freeze(task: str) -> bool:
     """Freeze what is stated and put the data on screen; False if the file refutes it.
@@ -48,7 +53,7 @@ def freeze(task: str) -> bool:
         st.session_state.upload_again = True
         return False
     data = _of_request(task, current.reading, current.declared)
-    ledger = freezing.freeze(Ledger(), files.content(), data)
+    ledger = freezing.freeze(Ledger(), files.content(), data, unseen=_mark() not in _PICTURED)
     try:
         source = own_data(task)
     except InputError as problem:
@@ -67,6 +72,11 @@ def declaration(task: str) -> Declaration:
 
     kept: Frozen | None = st.session_state.get(_declared(task))
     return UNDECLARED if kept is None or not session.uploaded(task) else kept.declaration()
+
+
+def _mark() -> bytes:
+    """A hash of the file under a key that ends with this process."""
+    return hashlib.blake2b(files.content(), key=_KEY, digest_size=16).digest()
 
 
 def _declared(task: str) -> str:
@@ -116,13 +126,7 @@ def _fact(name: str) -> str:
 
 
 def own_data(task: str) -> Upload | UploadRows | UploadEvents | None:
-    """The visitor's own data, once file and bounds are there.
-
-    Raises
-    ------
-    InputError
-        If the bounds do not go with the file.
-    """
+    """The visitor's own data, once file and bounds are there."""
     current = draft.of(task)
     if current is None or current.declared is None:
         return None
@@ -135,30 +139,19 @@ def own_data(task: str) -> Upload | UploadRows | UploadEvents | None:
                              field="causes", hint="State a text for each cause.")
         return people
     assert not isinstance(observations, EventTable)
-    return (Upload(curves=observations, declared=facts, groups=_groups_in(current.reading),
+    return (Upload(curves=observations, declared=facts, groups=current.reading.groups,
                    reading=current.reading)
             if isinstance(observations, CurveTable) else
             UploadRows(rows=observations, declared=facts, reading=current.reading))
-
-
-def _groups_in(reading: Reading) -> tuple[str, ...]:
-    """The public groups that a reading names."""
-    group = reading.columns.get("group")
-    return () if group is None else tuple(dict.fromkeys(map(str, group.words.values())))
 
 
 def show(upload: Upload | UploadRows | UploadEvents, task: str) -> None:
     """Put the data on screen; δ goes back to the default for their number.
 
     Who adds the noise is, on *Decide* too, who was stated to be trusted: one centre has one site.
-
-    Parameters
-    ----------
-    upload : Source
-        From `own_data`.
-    task : str
-        Whose page shows them.
     """
+    if files.has_file():
+        _PICTURED.add(_mark())
     st.session_state[session.own_key(task)] = upload
     st.session_state.pop(_declared(task), None)
     code_fold.remember(task, files.name_of_file(), upload.reading)

@@ -29,17 +29,7 @@ def name(group: Source) -> str:
 
 
 def released_as(file: Source, group: Source, release: str) -> tuple[Source, str]:
-    """The people of a release and its name, by which its groups are known to belong together.
-
-    Parameters
-    ----------
-    file : Source
-        The data on screen.
-    group : Source
-        From `of`.
-    release : str
-        The name that was typed in.
-    """
+    """The people of a release and its name, by which its groups are known to belong together."""
     if not isinstance(file, Upload) or not name(group):
         return group, release
     together = StatedGroups(release, file.groups)

@@ -55,17 +55,7 @@ def open_dialog() -> None:
 
 def draw(show: str = DialogRequest.show, task: str = settings.TASK,
          then: Callable[[], None] = lambda: None) -> None:
-    """What the dialog of this page does at its end; and what to know of the file on screen.
-
-    Parameters
-    ----------
-    show : str
-        The words of its last button.
-    task : str
-        Whose page this is: what its data are decides what is asked.
-    then : callable
-        Called when it is pressed, after the data are in place.
-    """
+    """What the dialog of this page does at its end; and what to know of the file on screen."""
     st.session_state.upload_for = DialogRequest(show, task, then)
     upload = session.upload_of(task)
     if upload is not None and session.uploaded(task):
@@ -73,15 +63,7 @@ def draw(show: str = DialogRequest.show, task: str = settings.TASK,
 
 
 def dialog(task: str, page: str) -> None:
-    """The dialog, if it is open: the frame draws it after the page, and another page closes it.
-
-    Parameters
-    ----------
-    task : str
-        Of the page, where the page itself asks for nothing.
-    page : str
-        The name of the page.
-    """
+    """The dialog, if it is open: the frame draws it after the page, and another page closes it."""
     if st.session_state.get("page_of_dialog", page) != page:
         close()
     st.session_state.page_of_dialog = page

@@ -20,9 +20,9 @@ from engine.uploads import looking
 from engine.uploads.curves import Upload
 from engine.uploads.events import UploadEvents
 from engine.uploads.proposal import Proposal, propose
-from engine.uploads.proposing.examples import examples_of
+from engine.uploads.proposing.examples import rows_of
 from engine.uploads.proposing.questions import Option, Question, answered
-from engine.uploads.reading_of_files import Column, Kind, Order, Reading
+from engine.uploads.reading_of_files import Kind, Reading
 from engine.uploads.rows import UploadRows
 from pages.shared.frame.controls import message, plain
 from pages.shared.uploads import columns, draft, files
@@ -30,11 +30,6 @@ from pages.shared.uploads.draft import Draft
 from pages.shared.uploads.files import key_of
 
 _TITLE = "How this file is read"
-_KINDS = {Kind.NUMBER: "number", Kind.DATE: "date", Kind.CLOCK: "time of day",
-          Kind.ELAPSED: "elapsed time", Kind.PERCENTAGE: "percentage", Kind.WORD: "words"}
-_ORDERS = {Order.YMD: "year-month-day", Order.DMY: "day / month / year",
-           Order.MDY: "month / day / year",
-           Order.UNIX: "seconds since 1970", Order.UNIX_MILLISECONDS: "milliseconds since 1970"}
 _HERE = {
     "reading": "Correct those lines in the file, or change above how a column is read.",
     "header": "The saved reading is of another table: have one proposed from this file.",
@@ -47,13 +42,7 @@ _MOST_ROWS = 20
 
 
 def step(task: str) -> bool:
-    """Draw file and reading; True once the reading is confirmed and the file was read by it.
-
-    Raises
-    ------
-    InputError
-        Whatever the file is refused for, and the first question that is open.
-    """
+    """Draw file and reading; True once the reading is confirmed and the file was read by it."""
     if not files.uploaded(*columns.file_of(task)):
         return False
     refused = _confirmed(task)
@@ -86,13 +75,7 @@ def _confirmed(task: str) -> InputError | None:
 
 
 def confirm(task: str, reading: Reading) -> None:
-    """Read the bytes by the reading alone, and keep what they say.
-
-    Raises
-    ------
-    InputError
-        With counts of the lines that are outside the reading.
-    """
+    """Read the bytes by the reading alone, and keep what they say."""
     observations = files.made("upload_read", looking.observations_of, reading,
                               columns.kind_of(task))
     before = draft.of(task)
@@ -101,24 +84,12 @@ def confirm(task: str, reading: Reading) -> None:
 
 
 def first_look(task: str) -> Upload | UploadRows | UploadEvents:
-    """The file as it most likely is read, with ranges of its own, for its holder's eyes only.
-
-    Raises
-    ------
-    InputError
-        If its columns say too little, or it gives no range.
-    """
+    """The file as it most likely is read, with ranges of its own, for its holder's eyes only."""
     return files.made("upload_look", looking.first_look, task, **files.frame())
 
 
 def proposal_of(task: str, stated: Mapping[str, Any]) -> Proposal:
-    """What the file says by itself, for its holder to look at.
-
-    Raises
-    ------
-    InputError
-        If it is no table, or cells of a column can be read in no way.
-    """
+    """What the file says by itself, for its holder to look at."""
     return files.made("upload_proposed", propose, data=columns.kind_of(task), stated=dict(stated),
                       **files.frame())
 
@@ -145,7 +116,9 @@ def _screen(task: str) -> tuple[Reading, int]:
     if not stated:
         st.session_state.upload_defaults = columns.proposed(task, proposal.reading)
     reading, header = proposal.reading, proposal.reading.frame.header
-    with st.expander("Change columns", expanded=_needs_columns(proposal)):
+    needs_columns = any(gap.field.startswith("columns") and gap.field.count(".") == 1
+                        for gap in proposal.gaps)
+    with st.expander("Change columns", expanded=needs_columns):
         files.frame_choices(reading.frame.encoding, reading.frame.sheet)
         columns.draw(task, header, reading)
         reading = columns.several(task, reading)
@@ -159,12 +132,6 @@ def _screen(task: str) -> tuple[Reading, int]:
     is_trusted = st.session_state.get(key_of(f"upload_ask_{_TRUST}")) or draft.is_example()
     asks_trust = any(question.field == _TRUST for question in proposal.ask) and not is_trusted
     return reading, len(_still_open(proposal, reading)) + asks_trust
-
-
-def _needs_columns(proposal: Proposal) -> bool:
-    """True where a column has to be chosen."""
-    return any(gap.field.startswith("columns") and gap.field.count(".") == 1
-               for gap in proposal.gaps)
 
 
 def _asked(question: Question, reading: Reading) -> Reading:
@@ -218,34 +185,12 @@ def _still_open(proposal: Proposal, reading: Reading) -> set[str]:
 
 def _table(reading: Reading) -> None:
     """A line for each column that is read: name, role, kind, invented cells as they are read."""
-    examples = examples_of(reading)
-    person = reading.person
-    rows = [] if person is None or not person.column else [
-        (person.column, "person", "id", "")]
-    each = [*((column, role) for role, column in reading.columns.items()),
-            *((column, "feature") for column in reading.features),
-            *((column, "covariate") for column in reading.covariates)]
-    rows += [(column.name, role, _kind_of(column, reading), " · ".join(examples[column.name]))
-             for column, role in each]
-    if reading.values is not None:
-        names = [name for name, _ in reading.at]
-        rows.append((f"{names[0]} … {names[-1]}" if names else "all other columns", "values",
-                     _kind_of(reading.values, reading), " · ".join(examples["values"])))
-    shown, more = rows[:_MOST_ROWS], len(rows) - _MOST_ROWS
+    rows = rows_of(reading)
     lines = ["| " + " | ".join(plain(shortened(cell) if k == 0 else cell) or " "
-                               for k, cell in enumerate(row)) + " |" for row in shown]
-    if more > 0:
+                               for k, cell in enumerate(row)) + " |" for row in rows[:_MOST_ROWS]]
+    if more := len(rows) - len(lines):
         lines.append(f"| and {more} more | | | |")
     st.markdown("\n".join(["| Column | Role | Read as | For example |", "|--|--|--|--|", *lines]))
-
-
-def _kind_of(column: Column, reading: Reading) -> str:
-    """How the cells of a column are read, in words."""
-    kind = _KINDS[column.kind]
-    if column.kind is Kind.NUMBER and reading.decimal == ",":
-        kind = "number with decimal comma"
-    return ", ".join(filter(None, (kind, _ORDERS.get(column.order, ""), column.counted,
-                                   column.unit)))
 
 
 def _in_short(confirmed: Draft) -> None:

@@ -26,6 +26,8 @@ PART_EMPTY = ("A part of the time range may hold next to no observations: state 
               "times come about. The band is not valid.")
 CLUSTERED = ("Observation times lie at a few common times: state these times. The band is not "
              "valid.")
+FOLLOWS = ("Observation times follow covariates: people who differ in these were observed at other "
+           "times. The bands are not valid.")
 MOVED = ("About {share} of the observations lie beyond {bound}. They were moved to it: this is the "
          "mean of the moved values.")
 LEFT_OUT = ("At {times} only about {share} of people were observed. Observations there were left "
@@ -71,6 +73,7 @@ def _said(facts: PublicFacts, scale: Scale, heard: Heard, k: int) -> Iterator[Sa
         if decision.window is not None:
             yield from _of_spread_times(facts, decision, decision.window, question.design.is_known)
         yield from _of_common_times(facts, decision)
+        yield decision.follows_covariates, True, lambda where: (FOLLOWS, {})
         yield from _of_bounds(facts, scale, decision)
     yield heard.may_be_empty(k), True, lambda where: (PART_EMPTY, {})
     check, _ = heard.far_people(k)

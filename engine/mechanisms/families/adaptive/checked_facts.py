@@ -26,6 +26,11 @@ holds for h, k and b. ‖a − a'‖² ≤ q, so that √(2/q) a moves by at mos
 attained by two people who are observed in different parts of the range, one below and one above
 the bounds. Where only b is sent it has weight 1.
 
+*Covariates.* With regressors G = (1, g), g in [−1, 1]^(K − 1), v_i = h_i ⊗ G_i with h_i of four
+parts takes the place of h and k. ‖v − v'‖² = ‖h‖²‖G‖² + ‖h'‖²‖G'‖² − 2(h·h')(G·G'), where
+‖G‖² ≤ K, G·G' ≥ 2 − K and 0 ≤ h·h' ≤ 1: at most max(2K, 4K − 4) = 4(K − 1) for K ≥ 2. So
+(√¾ v/√(2(K − 1)), ½ b) moves by at most √2/n.
+
 *δ = 0.* (h, b), (2a/q, b) or 2b moves by at most 4/n in ℓ₁ norm: ‖x − x'‖₁ ≤ 2 for shares, and
 ‖a − a'‖₁ ≤ q. Laplace noise of scale 4/(nεs) is εs-DP. k is not sent: the noise of each number
 would grow with how many there are.
@@ -71,10 +76,10 @@ FAR_SHARE, PURE_SHARE = 0.03, 0.05
 _MOST, _LEAST, _MOST_UP_TO = 0.10, 0.02, 100.0
 
 PARTS, FINE_PARTS = 6, 48  # of the time range; four, five, eight or ten parts tell gaps more rarely
-_WINDOWS = np.array([(first, first + n) for n in (1, 2, 3) for first in range(PARTS - n + 1)])
-_COVERS = ((_WINDOWS[:, :1] <= np.arange(PARTS)) & (np.arange(PARTS) < _WINDOWS[:, 1:])) * 1.0
-# The .99 quantile of the largest |z| of all windows under noise alone, Gaussian and Laplace.
-_SURE, _PURE_SURE = 3.36, 4.53
+QUARTERS = 4  # parts beside covariates
+# The .99 quantile of the largest |z| of all windows under noise alone, by parts, and Laplace noise.
+_SURE, _PURE_SURE = {PARTS: 3.36, QUARTERS: 3.17}, 4.53
+_DEPENDENT, _DEPENDENT_LEVEL = 0.01, 0.01  # of observations; of false alarms
 _MATERIAL = 0.06  # of observations: large studies do not pay for harmless departures
 _LEAST_EXPECTED = 0.02  # windows in which the stated law puts less are not asked
 _DRAWS, _SEED = 4000, 1  # simulated curves behind what a law expects
@@ -89,13 +94,16 @@ _FAR_LEVEL, _FAR, _ONE_OF_TEN = 0.01, 0.005, 0.1  # ordinary people: up to .002 
 _MIDDLE_LEVEL, _MIDDLE, _OUTER = 0.05, 1.0, 3.0  # radii by which people beyond 1 and 2 may move it
 
 LAW = Fact("Observation times are spread as stated",
-           "{} of the observations in one part of the time range too many or too few",
+           "{} of observations too many or too few in one part of the time range",
            "a gap of {} of the time range")
 CLUSTERS = Fact("Observation times are not a few common ones",
-                "two observations fall together {} more often than stated",
-                "{} more often", is_relied_on=False)
-AVAILABLE = Fact("Everybody is observed at each common time",
+                "two observations coincide {} more often than stated",
+                "coincidences {} more often", is_relied_on=False)
+AVAILABLE = Fact("People are observed at all common times alike",
                  "{} of people at the time with fewest", "a time with fewer than {}")
+COVARIATES = Fact("Observation times do not follow covariates",
+                  "covariance of {} at most with the share of a quarter of the time range",
+                  "a covariance of {}")
 BOUNDS = Fact("Observations lie within the stated bounds",
               "{} beyond the worse of both bounds", "{} beyond a bound")
 NEAR = Fact("Nobody is far from the others", "{} of people", "{} of people", is_relied_on=False)
@@ -124,6 +132,7 @@ class FirstMessage:
     times: tuple[float, ...] = ()  # the common times that are asked about
     has_parts: bool = True  # h and, unless δ = 0, k
     pure: bool = False
+    n_functions: int = 0  # K ≥ 2 where v takes the place of h and k
 
     @classmethod
     def planned(cls, design: Design, effective: float, share: float, pure: bool) -> FirstMessage:
@@ -147,7 +156,9 @@ class FirstMessage:
     @cached_property
     def weights(self) -> Array:
         """What averages are multiplied by before they are sent: (numbers,)."""
-        q = len(self.times)
+        q, k = len(self.times), self.n_functions
+        if k:
+            return np.array([math.sqrt(0.375 / (k - 1))] * QUARTERS * k + [0.5] * 2)
         if self.pure:
             return np.array([1.0] * PARTS * self.has_parts + [2 / max(q, 1)] * q
                             + [1.0 if q or self.has_parts else 2.0] * 2)
@@ -155,7 +166,8 @@ class FirstMessage:
             return np.array([math.sqrt(0.5)] * PARTS + [0.5] * (FINE_PARTS + 2))
         return np.array([math.sqrt(1.5 / max(q, 1))] * q + [0.5 if q else 1.0] * 2)
 
-    def statistic(self, times: Array, side: NDArray[np.int64], counts: NDArray[np.int64]) -> Array:
+    def statistic(self, times: Array, side: NDArray[np.int64], counts: NDArray[np.int64],
+                  regressors: Array | None = None) -> Array:
         """What everybody adds to the averages, without weights: (repeats, numbers, people).
 
         Parameters
@@ -164,9 +176,16 @@ class FirstMessage:
             On [0, 1]; and 0 below the bounds, 1 above, 2 between, negative for no number.
         counts : (people,)
             Observations of each.
+        regressors : (repeats, K, people), optional
+            G within [−1, 1], the first 1; all 0 where a covariate is no number.
         """
         blocks, is_number = [], (side >= 0) & np.isfinite(times)
-        if self.has_parts:
+        if regressors is not None:
+            quarters = np.clip(np.where(is_number, times, 0.0) * QUARTERS, 0, QUARTERS - 1)
+            of_parts = shares_in(quarters.astype(np.int64), is_number, counts, QUARTERS)
+            products = of_parts[:, :, None] * regressors[:, None]
+            blocks.append(products.reshape(len(times), -1, len(counts)))
+        elif self.has_parts:
             fine = shares_in(parts_of(np.where(is_number, times, 0.0)), is_number, counts,
                              FINE_PARTS)
             blocks.append(fine.reshape(len(fine), PARTS, -1, fine.shape[-1]).sum(axis=2))
@@ -174,12 +193,15 @@ class FirstMessage:
         elif self.times:
             seen = shares_in(nearest(times, self.times), is_number, counts, len(self.times))
             blocks.append((seen > 0) * 1.0)
-        blocks.append(shares_in(side, is_number, counts, 3)[:, :2])
+        beyond = shares_in(side, is_number, counts, 3)[:, :2]
+        blocks.append(beyond if regressors is None else beyond * regressors[:, :1])
         return np.concatenate(blocks, axis=1)
 
     def blocks(self, numbers: Array) -> tuple[Array, Array, Array]:
         """Numbers by part or time, by fine part, and beyond each bound, of (…, numbers)."""
         first = PARTS if self.has_parts else len(self.times)
+        if self.n_functions:
+            first = QUARTERS * self.n_functions
         return numbers[..., :first], numbers[..., first:-2], numbers[..., -2:]
 
 
@@ -235,6 +257,12 @@ class Question:
     def expected(self) -> Array:
         return expected_shares(self.design, self.observations)
 
+    @property
+    def planned_at_each(self) -> float:
+        """The share of people whom the stated numbers of observations put at each common time."""
+        q, total = len(self.message.times), sum(people for _, people in self.observations)
+        return sum(people * min(count, q) for count, people in self.observations) / (q * total)
+
 
 @dataclass(frozen=True, eq=False)
 class Window:
@@ -260,6 +288,7 @@ class Decision:
     is_mostly_absent: NDArray[np.bool_]  # (…), where that would be most times: none are left out
     beyond: Array  # (…, 2), shares of observations below and above the bounds
     is_moved: NDArray[np.bool_]  # (…, 2), where these are too many
+    follows_covariates: NDArray[np.bool_]  # (…), whether observation times do
 
     @property
     def is_untrue(self) -> NDArray[np.bool_]:
@@ -284,30 +313,41 @@ def decide(question: Question, measured: Array, noise: Array) -> Decision:
     departs = is_clustered = is_mostly_absent = np.zeros(measured.shape[:-1], dtype=bool)
     thin = left_out = np.zeros(present.shape, dtype=bool)
     checks: list[Check] = []
-    if message.has_parts:
+    follows = is_mostly_absent
+    if message.n_functions:
+        by_function = (*measured.shape[:-1], QUARTERS, message.n_functions)
+        first, of_first = first.reshape(by_function), of_first.reshape(by_function)
+        check, window, departs = _of_windows(question, first[..., 0], of_first[..., 0])
+        checks.append(check)
+        check, follows = _of_covariates(question, first, of_first[..., 0])
+        checks.append(check)
+    elif message.has_parts:
         check, window, departs = _of_windows(question, first, of_first)
         checks.append(check)
-    if message.has_parts and not message.pure:
+    if message.has_parts and not message.pure and not message.n_functions:
         check, is_clustered = _of_clusters(question, fine, of_fine, departs)
         checks.append(check)
     if message.times:
-        check, thin, left_out = _of_times(present, of_first, message.pure)
+        check, thin, left_out = _of_times(question, present, of_first)
         is_mostly_absent = check.has(Outcome.VOID)
         checks.append(check)
     check, is_moved = _of_bounds(beyond, of_beyond, message.pure)
     return Decision((*checks, check), window, departs, is_clustered, present, thin, left_out,
-                    is_mostly_absent, beyond, is_moved)
+                    is_mostly_absent, beyond, is_moved, follows)
 
 
 def _of_windows(question: Question, shares: Array, noise: Array
                 ) -> tuple[Check, Window, NDArray[np.bool_]]:
-    """Scan windows of one to three neighbouring parts for too many or too few observations."""
-    expected = _COVERS @ question.expected.reshape(PARTS, -1).sum(axis=1)
-    found, n = shares @ _COVERS.T, question.n_people
-    spread = np.sqrt(noise**2 @ _COVERS.T + expected * (1 - expected) / n)
+    """Scan windows of up to half of the range for too many or too few observations."""
+    parts, n = shares.shape[-1], question.n_people
+    windows = np.array([(first, first + length) for length in range(1, parts // 2 + 1)
+                        for first in range(parts - length + 1)])
+    covers = ((windows[:, :1] <= np.arange(parts)) & (np.arange(parts) < windows[:, 1:])) * 1.0
+    expected, found = covers @ question.expected.reshape(parts, -1).sum(axis=1), shares @ covers.T
+    spread = np.sqrt(noise**2 @ covers.T + expected * (1 - expected) / n)
     pure, is_asked, apart = question.message.pure, expected >= _LEAST_EXPECTED, np.abs(
         found - expected)
-    sure = _PURE_SURE if pure else _SURE
+    sure = _PURE_SURE if pure else _SURE[parts]
     told = (apart > sure * spread) & (apart > _MATERIAL) & is_asked
     # the farthest off, in units of its noise, of those that are told, else of all
     score = np.where(is_asked, apart / spread, -1.0)
@@ -317,16 +357,17 @@ def _of_windows(question: Question, shares: Array, noise: Array
         each = np.broadcast_to(each, apart.shape)
         return np.take_along_axis(each, worst[..., None], axis=-1)[..., 0]
 
-    starts, ends = _WINDOWS.T / PARTS
+    starts, ends = windows.T / parts
     window = Window(*map(at_worst, (starts, ends, found, expected)))
     of_part = noise.mean(axis=-1)
-    # of two neighbouring parts, which hold a gap of a sixth wherever it is
-    least = (sure + quantile(_ONE_OF_TEN, pure)) * np.sqrt(2 * of_part**2 + 2 / 9 / n)
+    # of two neighbouring parts, which hold a gap of the length of one wherever it is
+    two = 2 / parts
+    least = (sure + quantile(_ONE_OF_TEN, pure)) * np.sqrt(2 * of_part**2 + two * (1 - two) / n)
     least = np.maximum(least, _MATERIAL)
     departs = told.any(axis=-1)
     outcome = Outcome.VOID if question.design.is_known else Outcome.CORRECTED
     return Check(LAW, at_worst(apart), of_part, np.maximum(_MATERIAL, sure * at_worst(spread)),
-                 least / (2 / 3 + least), outcomes(departs, outcome, of_part < _MAX_NOISE)
+                 least / (1 - two + least), outcomes(departs, outcome, of_part < _MAX_NOISE)
                  ), window, departs
 
 
@@ -348,17 +389,37 @@ def _of_clusters(question: Question, shares: Array, noise: Array, departs: NDArr
                  outcomes(told, Outcome.VOID)), told
 
 
-def _of_times(present: Array, noise: Array, pure: bool
+def _of_covariates(question: Question, products: Array, noise: Array
+                   ) -> tuple[Check, NDArray[np.bool_]]:
+    """Ask whether mean h_b g_k = mean h_b · mean g_k: (…, parts, K) and the noise (…, parts)."""
+    n, shares, means = question.n_people, products[..., :1], products.sum(axis=-2, keepdims=True)
+    apart = (products - shares * means)[..., 1:]
+    # of h_b g_k, less shares of all parts together; and of shares, times the mean of g_k
+    of_sums = 1 - 2 * shares + shares.shape[-2] * shares**2 + means[..., 1:] ** 2
+    spread = np.sqrt(noise[..., None] ** 2 * np.maximum(of_sums, 0.5)
+                     + np.maximum(shares, 0.0) / n)
+    tests = apart.shape[-1] * apart.shape[-2]
+    limit = np.maximum(quantile(_DEPENDENT_LEVEL / 2 / tests) * spread, _DEPENDENT)
+    told = (np.abs(apart) > limit).any(axis=(-1, -2))
+    largest, of_test, at = (each.max(axis=(-1, -2)) for each in (np.abs(apart), spread, limit))
+    return Check(COVARIATES, largest, of_test, at, at + quantile(_ONE_OF_TEN) * of_test,
+                 outcomes(told, Outcome.VOID, of_test < _MAX_NOISE)), told
+
+
+def _of_times(question: Question, present: Array, noise: Array
               ) -> tuple[Check, NDArray[np.bool_], NDArray[np.bool_]]:
-    """Ask who is observed at each common time; those with few are left out, unless most are."""
-    q = present.shape[-1]
-    beyond = quantile(_THIN_LEVEL / q, pure)
-    thin = present + beyond * noise < _THIN
-    few = thin & (present < _LEFT_OUT)
+    """Ask who is observed at each common time; those with few are left out, unless most are.
+
+    Few against how many observations people have: all times, or some of them drawn evenly.
+    """
+    q, pure = present.shape[-1], question.message.pure
+    beyond, planned = quantile(_THIN_LEVEL / q, pure), question.planned_at_each
+    thin = present + beyond * noise < _THIN * planned
+    few = thin & (present < _LEFT_OUT * planned)
     is_void = few.mean(axis=-1) > 0.5
     left_out = few & ~is_void[..., None]
     of_time = noise.mean(axis=-1)
-    limit = _THIN - beyond * of_time
+    limit = _THIN * planned - beyond * of_time
     outcome = np.where(is_void, Outcome.VOID.value, outcomes(
         left_out.any(axis=-1), Outcome.CORRECTED))
     outcome = np.where((outcome == Outcome.HOLDS.value) & thin.any(axis=-1), Outcome.TOLD.value,

@@ -22,7 +22,7 @@ from engine.mechanisms.families.adaptive.fits import (
     symmetric,
 )
 from engine.mechanisms.families.adaptive.location import Located
-from engine.mechanisms.families.adaptive.rules import public_scale
+from engine.mechanisms.families.adaptive.rules import Scale, public_scale
 from engine.numerics.bases import Basis
 from engine.numerics.deviations import AffineDeviations, weighted_within_curves
 from engine.numerics.least_squares import within_functions
@@ -62,8 +62,8 @@ class CoefficientStreams(Streams):
     gram: Array
 
     @classmethod
-    def draw(cls, rng: np.random.Generator, repeats: int, draws: int, n_functions: int, size: int
-             ) -> CoefficientStreams:
+    def draw(cls, rng: np.random.Generator, repeats: int, draws: int, n_functions: int, size: int,
+             n_facts: int) -> CoefficientStreams:
         """Draw the standard noise of one site.
 
         Parameters
@@ -75,12 +75,17 @@ class CoefficientStreams(Streams):
             K.
         size : int
             Of the largest basis.
+        n_facts : int
+            Numbers of the first message; 0 where facts are not checked. Its noise is drawn last.
         """
         shape, p = (repeats, draws, n_functions, size), n_functions * size
         square = symmetric(rng.standard_normal((repeats, draws, p, p)))
         gram = symmetric(rng.standard_normal((2, repeats, draws, n_functions, n_functions)))
         normals = rng.standard_normal((6, *shape))
-        return cls(normals, np.empty(0), square.reshape(*shape, n_functions, size), gram)
+        far, facts = ((rng.standard_normal((repeats, draws, n)) for n in (2, n_facts)) if n_facts
+                      else (np.empty(0), np.empty(0)))
+        return cls(normals, np.empty(0), square.reshape(*shape, n_functions, size), gram, far=far,
+                   facts=facts)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -112,20 +117,25 @@ class CoefficientFit(AdaptiveFit[CoefficientEvidence]):
         Moments of all curves with their regressors, responses in unit scale.
     declared : Array or None
         (K, K), second moments of the regressors where they are stated, else None.
+    scale : Scale
+        From readings to [−1, 1].
     rng : numpy.random.Generator
         Spawns the noise of every site.
     """
 
     def __init__(self, data: CurveData, basis: Basis, plans: Sequence[CoefficientPlan], draws: int,
-                 curves: RegressionMoments, declared: Array | None, rng: np.random.Generator
-                 ) -> None:
+                 curves: RegressionMoments, declared: Array | None, scale: Scale,
+                 rng: np.random.Generator) -> None:
         self.curves, self.declared, self.covariate_plans = curves, declared, plans
         self.n_functions, self.curve_counts = curves.n_functions, data.counts
+        n_facts = max((len(plan.first.weights) for plan in plans if plan.first), default=0)
         self.noise = [CoefficientStreams.draw(stream, data.n_repeats, draws, self.n_functions,
-                                              basis.size)
+                                              basis.size, n_facts)
                       for stream in rng.spawn(data.sizes.n_servers)]
         super().__init__(data, basis, plans, draws, self.noise, data.facts.design,
-                         (self.n_functions, basis.size))
+                         (self.n_functions, basis.size), scale)
+        if not self.asked.is_known:  # taken to be even
+            self.asked = Design()
         self.doubt = np.zeros((len(plans), data.n_repeats, draws, self.n_functions))
 
     def evidence(self, fit: UnitFit) -> CoefficientEvidence:
@@ -138,6 +148,7 @@ class CoefficientFit(AdaptiveFit[CoefficientEvidence]):
             moments = self.curves.moments.repeats(repeats).first(max(sizes))
             deviations = dict(weighted_within_curves(moments, self.curve_counts, sizes, design))
             for members in self.kinds.values():
+                self.decided(members, repeats)
                 yield self._piece(members, repeats, deviations[self.plans[members[0]].size], design)
 
     def finished(self, piece: Piece, located: Located) -> Located:
@@ -147,6 +158,13 @@ class CoefficientFit(AdaptiveFit[CoefficientEvidence]):
         centre = located.centre.reshape(*located.centre.shape[:2], self.n_functions, -1)
         covariance = located.covariance.reshape(*centre.shape, *centre.shape[2:])
         return replace(located, centre=centre, covariance=within_functions(covariance))
+
+    def regressors(self, repeats: slice) -> Array:
+        covariates, regressors = self.data.covariates, self.curves.regressors[repeats]
+        if covariates is None:
+            return regressors
+        known = np.asarray(np.isfinite(covariates[repeats]).all(axis=2))[:, None]
+        return np.where(known, regressors, 0.0)
 
     def _blocks(self, n_plans: int, size: int) -> Iterator[slice]:
         """Cut the repeats so that the arrays of one block stay small."""

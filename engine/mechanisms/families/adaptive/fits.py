@@ -22,10 +22,12 @@ from engine.core.bands import NORMAL, SecondMoments
 from engine.core.checks import Check, Fact, Outcome, joined
 from engine.core.types import Array, Budget, CurveData, Design, Plan, ServerParts, Sizes, Step
 from engine.mechanisms.families.adaptive.checked_facts import (
+    Decision,
     FirstMessage,
     Question,
     decide,
     of_far_people,
+    pooled,
 )
 from engine.mechanisms.families.adaptive.constants import Constants
 from engine.mechanisms.families.adaptive.location import (
@@ -35,14 +37,16 @@ from engine.mechanisms.families.adaptive.location import (
     locate,
     release_steps,
 )
-from engine.mechanisms.families.adaptive.rules import mu_of
+from engine.mechanisms.families.adaptive.rules import Scale, mu_of
 from engine.numerics.bases import Basis
 from engine.numerics.deviations import Deviations
 from engine.numerics.reference_law import DeviationLaw
 from engine.numerics.time_histograms import Mixing
+from engine.privacy import transcript
 from engine.privacy.feasibility import Feasibility
 
 NOISE_FREE = 1e12  # a μ without noise
+_ENTRIES = 4_000_000  # numbers of the first message of all people, worked on together
 
 
 def _none() -> Array:
@@ -473,10 +477,15 @@ class AdaptiveFit(Generic[E]):
         How observation times come about.
     shape : tuple of int
         (r,), or (K, r) for a model with several functions.
+    scale : Scale
+        From readings to [−1, 1].
     """
 
     def __init__(self, data: CurveData, basis: Basis, plans: Sequence[AdaptivePlan], draws: int,
-                 streams: Sequence[Streams], design: Design, shape: tuple[int, ...]) -> None:
+                 streams: Sequence[Streams], design: Design, shape: tuple[int, ...], scale: Scale
+                 ) -> None:
+        self.data, self.scale, self.asked = data, scale, data.facts.design
+        self._averages: dict[FirstMessage, Array] = {}
         self.sizes, self.n_repeats, self.basis = data.sizes, data.n_repeats, basis
         self.plans, self.draws, self.streams = plans, draws, streams
         self.design, self.shape = design, shape
@@ -536,6 +545,63 @@ class AdaptiveFit(Generic[E]):
                     self.heard.reach[k][where] = located.far.reach[:, of_plan]
         fit.covariance[[not plan.feasible for plan in self.plans]] = np.nan
         return fit
+
+    # -- the first message ------------------------------------------------------------------
+
+    def decided(self, members: list[int], repeats: slice) -> Decision | None:
+        """What the first messages of all sites say together; None where none are sent."""
+        plan, feasible = self.plans[members[0]], self.feasible(members)
+        message, people = plan.first, self.sizes.n_curves_per_server
+        if message is None:
+            return None
+        averages, sent, scales = self.averages(message), [], []
+        for s, n in enumerate(people):
+            unit = message.unit_noise / (
+                n * self.costs((plan.first_share,), s, members)[0])[:, None]
+            noise = columns(self.streams[s].facts[repeats, :, :len(message.weights)],
+                            len(feasible), 1)
+            values = averages[repeats, s][:, None] * message.weights + unit * noise
+            sent.append(transcript.sent(s, message.step, values, unit) / message.weights)
+            scales.append(unit / message.weights)
+        measured, noise = pooled(sent, scales, people)
+        question = Question(message, self.asked, self._observations, sum(people))
+        for row, k in enumerate(feasible):
+            of_plan = slice(row * self.draws, (row + 1) * self.draws)
+            if self.heard.questions[k] is None:
+                self.heard.questions[k], self.heard.facts_noise[k] = question, noise[of_plan][0]
+                self.heard.facts[k] = np.zeros((self.n_repeats, self.draws, measured.shape[-1]))
+            self.heard.facts[k][repeats] = measured[:, of_plan]
+        return decide(question, measured, noise)
+
+    def averages(self, message: FirstMessage) -> Array:
+        """Averages over the people of each site, without weights: (repeats, sites, numbers)."""
+        if message not in self._averages:
+            data = self.data
+            tall = max(1, _ENTRIES // (len(message.weights) * max(data.n_curves, 1)))
+            blocks = []
+            for first in range(0, self.n_repeats, tall):
+                some = slice(first, first + tall)
+                side = self.scale.side(data.times[some], data.values[some])
+                each = message.statistic(data.times[some], side, data.counts,
+                                         self.regressors(some) if message.n_functions else None)
+                blocks.append(np.stack([each[..., curves].mean(axis=-1)
+                                        for curves in self.servers], axis=1))
+            self._averages[message] = np.concatenate(blocks)
+        return self._averages[message]
+
+    def regressors(self, repeats: slice) -> Array:
+        """Regressors of all people, 0 of those with a number missing: (repeats, K, people)."""
+        raise NotImplementedError
+
+    @property
+    def _observations(self) -> tuple[tuple[int, int], ...]:
+        """How many observations people have, as far as that is public."""
+        if self.data.facts.observations_per_curve:
+            return ((self.planned, 1),)
+        counts, people = np.unique(self.data.counts, return_counts=True)
+        return tuple(zip(counts.tolist(), people.tolist(), strict=True))
+
+    # -- what was released --------------------------------------------------------------------
 
     def evidence(self, fit: UnitFit) -> E:
         """What the steps of the releases told, once they are fitted.

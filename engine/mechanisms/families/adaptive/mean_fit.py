@@ -12,14 +12,7 @@ from numpy.typing import NDArray
 
 from engine.core.arrays import Indices
 from engine.core.types import Array, CurveData, Design, Step, TimeLaw
-from engine.mechanisms.families.adaptive.checked_facts import (
-    Decision,
-    FirstMessage,
-    Question,
-    decide,
-    nearest,
-    pooled,
-)
+from engine.mechanisms.families.adaptive.checked_facts import nearest, pooled
 from engine.mechanisms.families.adaptive.constants import Constants
 from engine.mechanisms.families.adaptive.fits import (
     AdaptiveFit,
@@ -135,11 +128,8 @@ class MeanFit(AdaptiveFit[Evidence]):
         n_facts = max((len(plan.first.weights) for plan in plans if plan.first), default=0)
         self.noise = [MeanStreams.draw(stream, data.n_repeats, draws, basis.size, pure, n_facts)
                       for stream in rng.spawn(data.sizes.n_servers)]
-        super().__init__(data, basis, plans, draws, self.noise, design, (basis.size,))
-        self.mean_plans, self.data = plans, data
-        self.values, self.side = scale(data.times, data.values), (
-            scale.side(data.times, data.values) if n_facts else np.empty(0, dtype=np.int64))
-        self._averages: dict[FirstMessage, Array] = {}
+        super().__init__(data, basis, plans, draws, self.noise, design, (basis.size,), scale)
+        self.mean_plans, self.values = plans, scale(data.times, data.values)
 
     @property
     def readings(self) -> tuple[tuple[int, int], ...]:
@@ -181,14 +171,14 @@ class MeanFit(AdaptiveFit[Evidence]):
         moments = curve_moments(self.data.times, self.values, self.data.counts,
                                 self.basis.first(size))
         for repeats in self._blocks(size):
-            self._decided(members, repeats)
+            self.decided(members, repeats)
             mixings = self._mixings(members, repeats)
             yield self._learned_piece(members, repeats, moments, mixings)
 
     def _as_decided(self, members: list[int], repeats: slice, by_site: Sequence[AffineDeviations],
                     moments: Moments) -> Iterator[Piece]:
         """The releases of one kind, apart where the first message says that they differ."""
-        decision = self._decided(members, repeats)
+        decision = self.decided(members, repeats)
         mixings = self._mixings(members, repeats) if self.mean_plans[members[0]].times_share else []
         kinds, patterns = np.zeros((1, 1), dtype=np.intp), np.zeros((0, 0), dtype=bool)
         if decision is not None and mixings:
@@ -245,55 +235,6 @@ class MeanFit(AdaptiveFit[Evidence]):
         centre, covariance = drawn_past(basis, self.design.times, piece.left_out, located.centre,
                                         located.covariance)
         return replace(located, centre=centre, covariance=covariance)
-
-    # -- the first message ------------------------------------------------------------------
-
-    def _decided(self, members: list[int], repeats: slice) -> Decision | None:
-        """What the first messages of all sites say together; None where none are sent."""
-        plan, feasible = self.plans[members[0]], self.feasible(members)
-        message, people = plan.first, self.sizes.n_curves_per_server
-        if message is None:
-            return None
-        averages, sent, scales = self.averages(message), [], []
-        for s, n in enumerate(people):
-            unit = message.unit_noise / (
-                n * self.costs((plan.first_share,), s, members)[0])[:, None]
-            noise = columns(self.noise[s].facts[repeats, :, :len(message.weights)],
-                            len(feasible), 1)
-            values = averages[repeats, s][:, None] * message.weights + unit * noise
-            sent.append(transcript.sent(s, message.step, values, unit) / message.weights)
-            scales.append(unit / message.weights)
-        measured, noise = pooled(sent, scales, people)
-        question = Question(message, self.data.facts.design, self._observations, sum(people))
-        for row, k in enumerate(feasible):
-            of_plan = slice(row * self.draws, (row + 1) * self.draws)
-            if self.heard.questions[k] is None:
-                self.heard.questions[k], self.heard.facts_noise[k] = question, noise[of_plan][0]
-                self.heard.facts[k] = np.zeros((self.n_repeats, self.draws, measured.shape[-1]))
-            self.heard.facts[k][repeats] = measured[:, of_plan]
-        return decide(question, measured, noise)
-
-    def averages(self, message: FirstMessage) -> Array:
-        """Averages over the people of each site, without weights: (repeats, sites, numbers)."""
-        if message not in self._averages:
-            data = self.data
-            tall = max(1, _MAX // (len(message.weights) * max(data.n_curves, 1)))
-            blocks = []
-            for first in range(0, self.n_repeats, tall):
-                some = slice(first, first + tall)
-                each = message.statistic(data.times[some], self.side[some], data.counts)
-                blocks.append(np.stack([each[..., curves].mean(axis=-1)
-                                        for curves in self.servers], axis=1))
-            self._averages[message] = np.concatenate(blocks)
-        return self._averages[message]
-
-    @property
-    def _observations(self) -> tuple[tuple[int, int], ...]:
-        """How many observations people have, as far as that is public."""
-        if self.data.facts.observations_per_curve:
-            return ((self.planned, 1),)
-        counts, people = np.unique(self.data.counts, return_counts=True)
-        return tuple(zip(counts.tolist(), people.tolist(), strict=True))
 
     # -- arrays that fit into a cache ---------------------------------------------------------
 

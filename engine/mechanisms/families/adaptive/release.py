@@ -30,6 +30,7 @@ from engine.core.types import (
 )
 from engine.mechanisms.base import Mechanism, one_per_server
 from engine.mechanisms.families.adaptive import band_checks, check_words
+from engine.mechanisms.families.adaptive.checked_facts import FAR_SHARE, first_share
 from engine.mechanisms.families.adaptive.constants import (
     MAX_FUNCTIONS,
     SHARES,
@@ -82,6 +83,7 @@ class AdaptiveRelease(Mechanism[CurveData, A], Generic[A, E]):
     family = "gradient"
 
     basis: str | None  # each model says what it may be
+    design: str
     truncation: int | None = param(
         None, "Number of basis functions",
         "More: less bias, more noise. Default: from the public sizes.", low=1, high=33, symbol="r")
@@ -104,6 +106,11 @@ class AdaptiveRelease(Mechanism[CurveData, A], Generic[A, E]):
         "0.6: as up to that version, so that stored releases are made again. Simultaneous bands "
         "are then wider by 1.1 in place of 1.05, and coefficients are shrunk each on its own.",
         choices=("current", "0.6"), earlier="0.6")
+
+    checks: float | None = param(
+        None, "Share of the budget for checks",
+        "Of the first message, about the stated facts. Default: 2 to 10 %, less for large studies.",
+        low=0.001, high=0.2)
 
     # -- what a model says ------------------------------------------------------------------
 
@@ -310,6 +317,13 @@ class AdaptiveRelease(Mechanism[CurveData, A], Generic[A, E]):
         return tuple(caution for caution in (
             *check_words.cautions(facts, self.scale(facts), evidence.heard), *of_steps,
             *self.cautions(facts, plans, fit, evidence)) if caution.applies.any())
+
+    def shares_of_checks(self, effective: float, pure: bool) -> tuple[float, float]:
+        """Shares of the first and of the last message, both about stated facts."""
+        if self.design == "stated":
+            return 0.0, 0.0
+        first = first_share(effective, pure) if self.checks is None else self.checks
+        return first, 0.0 if pure else FAR_SHARE
 
     def exact_fit(self, data: CurveData) -> Fit:
         """Least squares on all curves with the basis size of an unlimited budget, and its band.

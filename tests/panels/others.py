@@ -1,0 +1,127 @@
+"""Ordinary data and failures of methods beyond the mean: single observations, times until an event, two groups."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from functools import partial
+
+import numpy as np
+
+from engine.core.types import Array, CurveData, DataKind, Estimate, EventData
+from engine.mechanisms.noisy_counts import NoisyCounts
+from engine.mechanisms.wavelet_adaptive import WaveletAdaptive
+from engine.mechanisms.wavelet_global import WaveletGlobal
+from engine.numerics.counts.comparisons import hazard_ratio
+from engine.numerics.counts.curves import survival_curves
+from engine.sources.event_times import SHAPES, EventTimes
+from engine.sources.regression_points import RegressionPoints
+from tests.panels.cells import Cell
+
+TIMES, CENTRE, BOUNDS = "law of times", "observations around the curve", "bounds"
+
+# -- one observation each -----------------------------------------------------------------------------------------
+
+
+def normal_errors(shape: tuple[int, ...], rng: np.random.Generator) -> Array:
+    return rng.standard_normal(shape)
+
+
+def skewed_errors(shape: tuple[int, ...], rng: np.random.Generator) -> Array:
+    """Lognormal, of mean 0 and standard deviation 1."""
+    return (np.exp(0.8 * rng.standard_normal(shape)) - np.exp(0.32)) / np.sqrt(np.exp(1.28) - np.exp(0.64))
+
+
+def far_errors(shape: tuple[int, ...], rng: np.random.Generator) -> Array:
+    """One in twenty observations lies ten standard deviations above."""
+    return np.where(rng.random(shape) < 0.05, 10.0, rng.standard_normal(shape))
+
+
+def points(n: int, repeats: int, rng: np.random.Generator, *, sites: int = 1,
+           times: Callable[[Array], Array] = lambda t: t,
+           errors: Callable[[tuple[int, ...], np.random.Generator], Array] = normal_errors) -> CurveData:
+    """Single observations of a smooth curve, as from a file: times stated as even, σ = 1 and |f| ≤ 4."""
+    source = RegressionPoints(n_curves=n, n_servers=sites, bound=4.0)
+    data = source.draw(repeats, rng)
+    at = times(data.times)
+    return replace(data, times=at, values=source.curve(at) + errors(at.shape, rng),
+                   facts=replace(data.facts, kind=DataKind.PUBLIC, symmetric=False))
+
+
+def no_band(estimate: Estimate, data: CurveData) -> Array:
+    """False: without a band no release is held to be right, and only what is told counts."""
+    return np.zeros(data.n_repeats, dtype=bool)
+
+
+# -- times until an event -----------------------------------------------------------------------------------------
+
+
+def events(n: int, repeats: int, rng: np.random.Generator, *, step: float = 0.0, **settings) -> EventData:
+    """Times in years; of a step they are recorded upwards, and no step is stated."""
+    data = EventTimes(n_curves=n, **settings).draw(repeats, rng)
+    if not step:
+        return data
+    time = np.minimum(np.ceil(data.time / step) * step, data.facts.time_high)
+    return replace(data, time=time, facts=replace(data.facts, time_step=0.0))
+
+
+def holds_median(estimate: Estimate, data: EventData, *, design: str, step: float) -> Array:
+    """Whether the limits of the median hold that of all people."""
+    true = 5 * float(SHAPES[design].inverse(np.array(0.5)))
+    true = np.ceil(true / step) * step if step else true
+    median = survival_curves(estimate.released[0])[0].median
+    return np.asarray((median.low <= true) & (true <= median.high))[:, 0]
+
+
+def holds_band(estimate: Estimate, data: EventData) -> Array:
+    """Whether the steps of a survival curve's band hold the curve of all people."""
+    curve = survival_curves(estimate.released[0])[0]
+    times = np.linspace(0, data.facts.time_high, 401)
+    low, high = curve.staircase(times)
+    true = np.interp(times / data.facts.time_high, np.linspace(0, 1, data.truth.grid_values.shape[-1]),
+                     data.truth.grid_values)
+    return np.asarray((((low <= true + 1e-9) & (true - 1e-9 <= high)) | (times > curve.last[..., None])).all(axis=-1))[:, 0]
+
+
+def holds_ratio(estimate: Estimate, data: EventData, *, ratio: float) -> Array:
+    """Whether the interval of the hazard ratio holds it."""
+    found = hazard_ratio(estimate.released[0])
+    return np.asarray((found.low <= ratio) & (ratio <= found.high))[:, 0]
+
+
+def _median(design: str, n: int, epsilon: float, step: float) -> Cell:
+    heaped = f"heaped on {step:.2g} years" if step else "in days"
+    return Cell(f"median, {design}, times {heaped}, n = {n:,}, ε = {epsilon:g}",
+                partial(events, n, step=step, design=design), epsilon, mechanism=NoisyCounts(),
+                holds=partial(holds_median, design=design, step=step))
+
+
+def _ratio(ratio: float, design: str, n: int) -> Cell:
+    return Cell(f"hazard ratio {ratio:g}, {design}, n = {n:,}, ε = 1",
+                partial(events, n, design=design, comparison="hazard ratio", ratio=ratio), 1.0,
+                mechanism=NoisyCounts(), holds=partial(holds_ratio, ratio=ratio))
+
+
+_ORDINARY_POINTS = tuple(
+    Cell(f"{name}, n = {n:,}, {sites} site{'s' * (sites > 1)}, ε = 1", partial(points, n, sites=sites), 1.0,
+         mechanism=mechanism, holds=no_band)
+    for name, mechanism in (("wavelets at once", WaveletGlobal()), ("wavelets, centred first", WaveletAdaptive()))
+    for n, sites in ((4000, 1), (16_000, 4)))
+ORDINARY = (*_ORDINARY_POINTS,
+            *(Cell(f"survival, {design}, n = {n:,}, ε = 1", partial(events, n, design=design), 1.0,
+                   mechanism=NoisyCounts(), holds=holds_band) for design, n in (("lung", 228), ("early", 1000))),
+            _median("lung", 1000, 1, 0), _ratio(1.5, "lung", 500))
+_FAILURES = (("times Beta-like (t^.4)", TIMES, {"times": lambda t: t**0.4}),
+             ("no times in .4–.6", TIMES, {"times": lambda t: np.where(t < 0.5, 0.8 * t, 0.8 * t + 0.2)}),
+             ("12 common times", TIMES, {"times": lambda t: (np.floor(12 * t) + 0.5) / 12}))
+FAILURES = (
+    *(Cell(f"{name}: {what}, n = 4,000, ε = 1", partial(points, 4000, **settings), 1.0, told_by=told_by,
+           mechanism=mechanism, holds=no_band)
+      for name, mechanism in (("wavelets at once", WaveletGlobal()), ("wavelets, centred first", WaveletAdaptive()))
+      for what, told_by, settings in _FAILURES),
+    Cell("wavelets, centred first: skewed errors, n = 4,000, ε = 1", partial(points, 4000, errors=skewed_errors), 1.0,
+         told_by=CENTRE, mechanism=WaveletAdaptive(), holds=no_band),
+    Cell("wavelets at once: one in twenty 10 σ away, n = 16,000, ε = 1", partial(points, 16_000, errors=far_errors), 1.0,
+         told_by=BOUNDS, mechanism=WaveletGlobal(), holds=no_band),
+    _median("lung", 5000, 1, 0.25), _median("early", 1000, 1, 0.5), _median("wei2", 5000, 1, 1 / 12),
+    _ratio(0.3, "early", 5000), _ratio(0.5, "bump", 50_000))

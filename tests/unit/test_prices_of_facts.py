@@ -1,0 +1,119 @@
+"""What a stated fact is worth is rehearsed on a twin, from bounds and sizes alone."""
+
+from dataclasses import replace
+
+import pytest
+
+from engine.core.errors import InputError
+from engine.core.types import Budget, Design, PublicFacts, Sizes, TimeLaw
+from engine.mechanisms.adaptive_coefficients import AdaptiveCoefficients
+from engine.mechanisms.adaptive_mean import AdaptiveMean
+from engine.mechanisms.iclp import Iclp
+from engine.sources.twin import Twin, guessed_spread
+from engine.topics.release import words
+from engine.topics.release.prices import EVENLY, PERIODIC, STATED, SYMMETRIC, UNKNOWN, prices
+from engine.uploads.design import StatedDesign
+from engine.uploads.facts import declare
+
+FACTS = PublicFacts(kind="upload", value_low=60.0, value_high=210.0, value_unit="cm",
+                    observations_per_curve=5)
+BUDGET = Budget(1.0, 1e-6)
+
+
+def sizes(people, each=5):
+    return Sizes((people,), people * each, each)
+
+
+def rehearsed(facts, people=600, mechanism=None, budget=BUDGET):
+    found = prices(facts, sizes(people), mechanism or AdaptiveMean(), budget, 1)
+    return {price.answer: price for price in found}
+
+
+def test_people_stated_to_be_symmetric_are_worth_a_third_of_the_band():
+    found = rehearsed(FACTS)
+    assert found[SYMMETRIC].half_width < 0.75 * found[STATED].half_width
+    assert found[SYMMETRIC].error < found[STATED].error
+
+
+def test_an_answer_that_is_stated_is_not_asked_about_again():
+    assert EVENLY not in rehearsed(FACTS)
+    assert not {SYMMETRIC, PERIODIC} & set(rehearsed(replace(FACTS, symmetric=True, periodic=True)))
+    unknown = replace(FACTS, design=Design(law=TimeLaw.UNKNOWN))
+    assert UNKNOWN not in rehearsed(unknown) and EVENLY in rehearsed(unknown)
+
+
+def test_names_and_units_change_no_price():
+    assert rehearsed(FACTS) == rehearsed(replace(FACTS, value_name="Height", person="child"))
+
+
+def test_many_people_are_stood_for_by_few_with_the_same_effective_size():
+    """The privacy part of a band falls like 1/N: ten times the people, less than half the band."""
+    few, many = rehearsed(FACTS, 2000)[STATED], rehearsed(FACTS, 20_000)[STATED]
+    assert 0.25 * few.half_width < many.half_width < 0.7 * few.half_width
+
+
+def test_prices_scale_with_the_range_of_values():
+    wide = replace(FACTS, value_low=600.0, value_high=2100.0)
+    for answer, price in rehearsed(FACTS).items():
+        assert rehearsed(wide)[answer].half_width == pytest.approx(10 * price.half_width, rel=1e-6)
+
+
+def test_nothing_has_a_price_where_nothing_would_be_published():
+    assert not rehearsed(FACTS, 40, budget=Budget(0.1, 1e-6))
+
+
+def test_an_answer_that_the_method_refuses_has_no_price():
+    assert UNKNOWN not in rehearsed(FACTS, mechanism=AdaptiveMean(basis="fourier"))
+
+
+def test_a_sentence_gives_both_bands():
+    found = prices(FACTS, sizes(600), AdaptiveMean(), BUDGET, 1)
+    told = [line for line in words.worth(found, "cm") if "symmetric" in line]
+    assert len(told) == 1 and told[0].count("± ") == 2 and told[0].count("cm") == 2
+    assert words.worth((), "cm") == []
+
+
+@pytest.mark.parametrize(("mechanism", "facts", "unused"), [
+    (AdaptiveMean(), {"symmetric": True, "periodic": True}, ()),
+    (AdaptiveMean(), {"symmetric": True, "design": Design.visits(0.1)}, ("symmetric",)),
+    (AdaptiveMean(basis="cosine"), {"periodic": True}, ("periodic",)),
+    (AdaptiveMean(clipping="wide"), {"symmetric": True}, ("symmetric",)),
+    (AdaptiveCoefficients(), {"symmetric": True, "periodic": True}, ()),
+    (Iclp(), {"symmetric": True, "periodic": True}, ("symmetric", "periodic")),
+    (Iclp(), {}, ())])
+def test_stated_facts_that_a_method_does_not_use_are_named(mechanism, facts, unused):
+    stated = replace(FACTS, **facts)
+    assert mechanism.unused_facts(stated) == unused
+    assert bool(words.not_used(mechanism, stated)) == bool(unused)
+
+
+# -- the guess how far people are from the average ------------------------------------------------
+
+
+def test_a_stated_guess_is_the_spread_of_the_twin_and_scales_the_planned_error():
+    assert Twin.of(replace(FACTS, guessed_spread=4.0), sizes(600)).spread == 4.0
+    errors = [AdaptiveMean().expected_error(sizes(600), (BUDGET,), replace(
+        FACTS, guessed_spread=spread)) for spread in (5.0, 10.0)]
+    assert errors[1] == pytest.approx(4 * errors[0])
+
+
+def test_without_a_guess_the_bounds_propose_one_and_values_from_zero_on_a_larger_one():
+    assert guessed_spread(FACTS) == pytest.approx(9.0)
+    assert guessed_spread(replace(FACTS, value_low=0.0, value_high=60.0)) == pytest.approx(7.2)
+
+
+def test_a_guess_is_declared_with_other_facts_and_refused_where_it_cannot_be():
+    def stated(guess):
+        return declare(60, 210, 2, 18, "growth chart", observations=4, guessed_spread=guess,
+                       design=StatedDesign(law="even"))
+    assert stated(6.0).guessed_spread == 6.0
+    for guess in (-1.0, 76.0, float("nan")):
+        with pytest.raises(InputError) as refused:
+            stated(guess)
+        assert refused.value.field == "guessed_spread"
+
+
+def test_plans_without_a_guess_are_written_as_before():
+    assert "guessed_spread" not in FACTS.to_plain()
+    guessed = replace(FACTS, guessed_spread=6.0)
+    assert PublicFacts.from_plain(guessed.to_plain()) == guessed
