@@ -80,7 +80,7 @@ def fewer_waves(size: int, fewer: int = FEWER) -> Array:
 
 
 def detail(centre: Array, covariance: Array, fewer: int = FEWER) -> tuple[Array, Array]:
-    """What of the last coefficients fewer cosines and two slopes do not explain.
+    """Find what of the last coefficients fewer cosines and two slopes do not explain.
 
     Parameters
     ----------

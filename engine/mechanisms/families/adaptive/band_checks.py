@@ -1,4 +1,4 @@
-"""Where a released curve itself says that its band may miss the truth.
+"""Signs in a released curve itself that its band may miss the truth.
 
 A band counts chance and end tails (`engine.core.bands`). It does not count detail that the kept
 functions cannot draw. That leaves traces in what is released, so looking for them costs nothing.
@@ -25,7 +25,7 @@ _MIN, _SMALLEST = 1e-12, 1e-300  # of the trace, and at all: where a covariance 
 def have_finer_detail(basis: Basis, centre: Array, covariance: Array, half_width: Array,
                       material: float | None = None, misfit: float = constants.MISFIT
                       ) -> NDArray[np.bool_]:
-    """Whether the last coefficients have not become small, so that more would be needed.
+    """True where the last coefficients have not become small, so that more would be needed.
 
     Of cosines the last four may be what two slopes at the ends make of them; of Fourier functions,
     which belong to curves without ends, they should vanish. Of 14 cosines and more the last five to
@@ -64,7 +64,7 @@ def have_finer_detail(basis: Basis, centre: Array, covariance: Array, half_width
 
 
 def _last_four(centre: Array, covariance: Array) -> tuple[Array, Array]:
-    """How probable the last four coefficients are if they vanish, and the root of their squares."""
+    """Find how probable the last four coefficients are if they vanish, and their root of squares."""
     last = slice(-_LAST, None)
     beyond, spread = centre[..., last], covariance[..., last, last]
     ridge = _MIN * np.trace(spread, axis1=-2, axis2=-1)[..., None, None] + _SMALLEST
@@ -75,7 +75,7 @@ def _last_four(centre: Array, covariance: Array) -> tuple[Array, Array]:
 
 def have_steep_ends(basis: Basis, centre: Array, covariance: Array, half_width: Array,
                     still_moving: float = constants.STILL_MOVING) -> NDArray[np.bool_]:
-    """Whether an end would move on by several widths of the band if more coefficients told of it.
+    """True where an end would move on by several half-widths if more coefficients told of it.
 
     How far an end lies, beyond doubt, from what the kept functions draw, times how much steeper it
     is by all coefficients than by half of them.
