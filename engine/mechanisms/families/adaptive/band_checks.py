@@ -64,7 +64,7 @@ def have_finer_detail(basis: Basis, centre: Array, covariance: Array, half_width
 
 
 def _last_four(centre: Array, covariance: Array) -> tuple[Array, Array]:
-    """Find how probable the last four coefficients are if they vanish, and their root of squares."""
+    """Find how probable the last four coefficients are if they vanish, and their norm."""
     last = slice(-_LAST, None)
     beyond, spread = centre[..., last], covariance[..., last, last]
     ridge = _MIN * np.trace(spread, axis1=-2, axis2=-1)[..., None, None] + _SMALLEST
