@@ -148,6 +148,7 @@ class Traces:
     records: tuple[bytes, ...] = ()  # all of each record, for people without an id
     kind: str = "shapes"  # of content
     ids_from: str = ""  # the list of ids, such as "hospital MRN"; empty for that of the ledger
+    is_list_stated: bool = True  # by a person, who may mean the same list by another name
 
 
 def people_in_order(time: Array, *labels: Integers | None) -> bytes:

@@ -62,6 +62,7 @@ class Records:
     ids: Hashes
     contents: Hashes
     padded: tuple[Hashes, ...] = ()  # ids that are numbers, as earlier versions may have had them
+    unlisted: Hashes | None = None  # the same ids without the list that was stated
 
     @classmethod
     def of(cls, traces: Traces, key: bytes, is_taken_over: bool = False) -> Records:
@@ -78,8 +79,10 @@ class Records:
                 traces.content, is_telling, strict=True)), key)
         if traces.ids:
             of = b"\0" + traces.ids_from.encode() if traces.ids_from else b""
+            unlisted = (hashes_of("ids", traces.ids, key)
+                        if of and traces.is_list_stated else None)
             return cls(hashes_of("ids", (text + of for text in traces.ids), key), contents,
-                       _padded(traces.ids, key) if is_taken_over else ())
+                       _padded(traces.ids, key) if is_taken_over else (), unlisted)
         seen, numbered = Counter[bytes](), []
         for text in traces.records:
             numbered.append(text + seen[text].to_bytes(4, "big"))
@@ -176,6 +179,7 @@ class Known:
     new_pairs: Hashes  # (k, 2)
     n_by_content: int  # records of people known by their curve alone
     n_twice: int  # records of people who have several in these data, under different ids
+    n_unlisted: int = 0  # new people whose id is known where no list was stated
 
     def people_set(self) -> PeopleSet:
         """The set as it is kept."""
@@ -191,8 +195,11 @@ def found(records: Records, sets: Iterable[PeopleSet], same: Same, are_others: b
     """
     ids, contents, before = records.ids, records.contents, same
     by_id, by_content = np.zeros_like(ids), np.zeros_like(ids)
+    by_unlisted = np.zeros(len(ids), bool)
     orders: list[tuple[Hashes, Integers]] = []
     for each in sets:
+        if records.unlisted is not None:
+            by_unlisted |= np.isin(records.unlisted, each.ids[each.ids > 0])
         orders = orders or [(keys, np.argsort(keys)) for keys in (contents, ids, *records.padded)]
         of_contents, *of_ids = orders
         for (keys, order), theirs, owners in (
@@ -222,7 +229,8 @@ def found(records: Records, sets: Iterable[PeopleSet], same: Same, are_others: b
     n_twice = int(_repeated(names[_first_of_id(ids)]).sum())
     if not n_twice:  # new people with equal curves have different ids
         n_twice = int(_repeated(contents).sum())
-    return Known(Records(ids, contents), persons, is_known, same, new, int(alone.sum()), n_twice)
+    return Known(Records(ids, contents), persons, is_known, same, new, int(alone.sum()), n_twice,
+                 int((by_unlisted & ~is_known).sum()))
 
 
 def same_among(sets: Sequence[PeopleSet], same: Same) -> Same:
