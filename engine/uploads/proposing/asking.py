@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -69,7 +70,10 @@ def gaps_of(look: Look, roles: Roles, reading: Reading, beginning: str) -> Itera
             yield _on_words(look, roles, role, column)
     if time is not None and time.kind is Kind.DATE and not time.counted and (
             roles.kind not in EVENTS):
-        yield _on_beginning(time, beginning or "calendar years", True)
+        content = look.columns[roles.single["time"][0]]
+        kind = "stamps with a time of day" if content.have_clock or len(time.names) > 1 else "dates"
+        yield replace(_on_beginning(time, beginning or "calendar years"), is_gap=True,
+                      evidence=f"{content.n_known:,} {kind}.")
     yield from _on_missing(look, roles, reading)
 
 
@@ -78,7 +82,7 @@ def doubts_of(look: Look, roles: Roles, reading: Reading) -> Iterator[Question]:
     time = reading.columns.get("time")
     if time is not None and time.kind in (Kind.DATE, Kind.CLOCK) and roles.kind not in EVENTS and (
             time.counted):
-        yield _on_beginning(time, time.counted, False)
+        yield _on_beginning(time, time.counted)
     for role, names in roles.single.items():
         if role in reading.columns and reading.columns[role].kind is Kind.DATE and (
                 len(names) == 1):
@@ -98,7 +102,7 @@ def _left(look: Look, roles: Roles) -> list[Any]:
     values = [name for name in roles.candidates if not is_id(name)]
     return [look.columns[name] for name in look.free((*roles.used, *values))
             if look.kind(name) in (Kind.WORD, Kind.NUMBER)
-            and plain_name(name) not in usual_names("time")
+            and plain_name(name) not in {*usual_names("time")} - {*usual.VISITS}
             and not is_of_time(plain_name(name))]
 
 
@@ -246,7 +250,7 @@ def notes_on(look: Look, roles: Roles, reading: Reading) -> Iterator[str]:
 # -- doubts ----------------------------------------------------------------------------------------
 
 
-def _on_beginning(time: Column, chosen: str, is_gap: bool) -> Question:
+def _on_beginning(time: Column, chosen: str) -> Question:
     """Return the question what dates or clock times count, with the likeliest first."""
     able = {f"hours {DAY}": "The time of day, in hours",
             f"hours since {FIRST}": "Hours since each person’s first observation"}
@@ -257,7 +261,7 @@ def _on_beginning(time: Column, chosen: str, is_gap: bool) -> Question:
     options = tuple(Option(label, {"columns": {"time": {"from": counted_from}}})
                     for counted_from, label in sorted(
                         able.items(), key=lambda each: each[0] != chosen))
-    return Question(field="columns.time.from", is_gap=is_gap, options=options,
+    return Question(field="columns.time.from", is_gap=False, options=options,
                     question=f"What is the time of “{shortened(time.name)}” counted from?",
                     words='"from": "hours of day", "days since 2024-01-31", …')
 

@@ -83,16 +83,16 @@ _MEASURES = _words(
     "height weight glucose gl demand bpm hr heart_rate kwh conc consumption usage steps grosse "
     "groesse gewicht verbrauch taille poids consommation talla altura estatura peso consumo altezza "
     "lengte verbruik")
+VISITS = _words("visit visitnum visit_number avisitn visit_no besuch visite visita bezoek")
 _SYNONYMS = {  # the likeliest first
     "id": (*PEOPLE, *IDS),
-    "time": _words(
+    "time": (*_words(
         "time t age day days hour hours minute minutes week weeks month months year years position "
         "date timestamp datetime elapsed tstp ts epoch night ady zeit zeitpunkt zeitstempel datum "
         "uhrzeit alter tag tage woche wochen monat monate jahr jahre stunde stunden temps jour jours "
         "semaine mois annee heure horodate horodatage edad fecha dia dias semana mes meses ano "
         "hora tiempo eta data giorno settimana mese anno ora tempo leeftijd dag maand jaar tijd "
-        "weekday wochentag x visit visitnum visit_number avisitn visit_no besuch visite visita "
-        "bezoek"),
+        "weekday wochentag x"), *VISITS),
     "value": (*_VALUES, *_MEASURES),
     "server": ("server", "site", "site_id", "hospital", "centre", "center", "clinic", "school",
                "institution", "location", "country", "region", "practice", "ward", "district",
