@@ -496,7 +496,11 @@ def test_what_is_in_the_way_of_a_message_waits_or_is_named(parties):
     path.mkdir()
     with pytest.raises(InputError, match=path.name):
         there.received()
+    assert Command(folder, [*words["north"], "--once"]).code() == 2
     path.rmdir()
+    os.mkfifo(path)  # which would wait for a writer
+    assert Command(folder, [*words["north"], "--once"]).code() == 2
+    path.unlink()
     assert there.received() == [] and there.unfinished == []
     assert Command(folder, [*words["north"], "--once"]).code() == 3  # writes it again
     assert path.read_bytes() == content and len(there.received()) == 1
