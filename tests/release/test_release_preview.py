@@ -12,6 +12,7 @@ from engine.core.errors import InputError
 from engine.core.types import Budget, Covariate, Design, PublicFacts, Sizes, TimeLaw
 from engine.language import numbers
 from engine.mechanisms import mechanisms
+from engine.mechanisms.families.adaptive import check_words
 from engine.privacy.feasibility import Feasibility
 from engine.sources.twin import Twin
 from engine.topics.planning.answer import Setting, measure
@@ -102,12 +103,18 @@ def test_no_release_is_called_good_without_more_where_it_hides_peaks():
 
 
 def test_what_the_twin_happens_to_warn_of_is_told_apart_from_what_follows_from_stated_facts():
-    result = seen(1.0, facts=replace(FACTS, design=Design(law=TimeLaw.UNKNOWN)))
+    result = seen(1.0, Sizes((150,), 1200, 8))
     shares = dict(result.warnings)
     certain, possible = words.certain(result), words.possible(result)
     assert len(certain) == sum(share == 1 for share in shares.values()) > 0
     assert len(certain) + len(possible) == len(shares)
     assert all("of the twin’s releases do" in each for each in possible)
+
+
+def test_what_a_release_would_not_show_is_no_warning_of_its_preview():
+    """Its sizes follow the noise: each release of the twin has a sentence of its own."""
+    texts = [text for text, _ in seen(1.0).warnings]
+    assert not any(text.startswith(check_words.NOT_VISIBLE.split("{")[0]) for text in texts)
 
 
 def test_the_preview_says_from_which_size_on_a_release_tells_a_change():

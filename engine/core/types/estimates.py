@@ -297,10 +297,10 @@ class Estimate:
         budget : int
             Which, from 0.
         """
-        return tuple(text for text, applies in self._warnings_by_kind(budget)
+        return tuple(text for text, applies in self.warnings_by_kind(budget)
                      if applies.mean() >= 0.5)
 
-    def _warnings_by_kind(self, budget: int) -> list[tuple[str, NDArray[np.bool_]]]:
+    def warnings_by_kind(self, budget: int) -> list[tuple[str, NDArray[np.bool_]]]:
         """For each kind its most frequent sentence at a budget, and the releases that carry any."""
         kinds: dict[str, list[Caution]] = {}
         for caution in self._warnings:
@@ -328,7 +328,7 @@ class Estimate:
     def warning_shares(self) -> tuple[tuple[str, float], ...]:
         """What releases of the first data set at the first budget carry, each with their share."""
         return tuple((text, float(applies[0].mean()))
-                     for text, applies in self._warnings_by_kind(0) if applies[0].any())
+                     for text, applies in self.warnings_by_kind(0) if applies[0].any())
 
     @property
     def _warnings(self) -> list[Caution]:

@@ -319,7 +319,7 @@ def _ends_over_time(estimate: Estimate, mechanism: Mechanism, facts: PublicFacts
 def _warnings(estimate: Estimate, facts: PublicFacts, ends: tuple[Array, Array] | None
               ) -> tuple[tuple[str, float], ...]:
     """What releases of the twin are published with, each with its share of all of them."""
-    shares = [(caution.text, float(caution.applies.mean())) for caution in estimate.cautions]
+    shares = [(text, float(applies.mean())) for text, applies in estimate.warnings_by_kind(0)]
     if ends is not None:
         flat = [text for limits in zip(*ends, strict=True)
                 if (text := quality.no_change(facts, *limits))]
