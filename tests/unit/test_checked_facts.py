@@ -375,6 +375,15 @@ def test_what_a_release_would_not_show_is_no_doubt_and_stands_with_its_band():
     assert band.limit.startswith("It relies") and band.limit.endswith("…")
 
 
+def test_sizes_are_written_out_whatever_the_range_of_values_is():
+    steps = PublicFacts(value_low=0.0, value_high=30_000.0, value_unit="steps")
+    data = people(1000, facts=steps, level=lambda rng, shape: 40_000 * rng.random(shape))
+    estimate = released(data, 2.0)
+    assert share_told(estimate, check_words.MOVED) >= 0.9
+    texts = [caution.text for caution in estimate.cautions]
+    assert any("30000 steps" in text for text in texts) and not any("e+" in text for text in texts)
+
+
 def test_sentences_of_one_kind_count_together():
     estimate = released(people(300), 1.0, 4)
     marks = np.eye(4, dtype=bool)[:, None, None]

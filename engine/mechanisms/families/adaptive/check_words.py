@@ -140,7 +140,7 @@ def _not_visible(facts: PublicFacts, scale: Scale, heard: Heard) -> Iterator[Cau
             noise, reach = heard.far_noise[k][where], heard.reach[k][where]
             far = "" if not np.isfinite(noise) else FEWER_FAR.format(
                 share=_share(smallest_far(noise)),
-                distance=f"{2 * scale.half * reach:.2g} {facts.value_unit}".rstrip())
+                distance=f"{_number(2 * scale.half * reach, 2)} {facts.value_unit}".rstrip())
             hidden = [(text, what) for text, what in ((far, FAR_PEOPLE), (gap, SHORT_GAPS)) if text]
             if hidden:
                 texts, named = zip(*hidden, strict=True)
@@ -159,5 +159,7 @@ def _time(facts: PublicFacts, time: float) -> str:
     return _number(float(facts.from_unit_time(np.array(time))))
 
 
-def _number(value: float) -> str:
-    return f"{value:.4g}".replace("-", "−")
+def _number(value: float, digits: int = 4) -> str:
+    """Written without powers of ten."""
+    rounded = float(f"{value:.{digits}g}")
+    return np.format_float_positional(rounded, trim="-").replace("-", "−")
