@@ -36,7 +36,6 @@ from engine.release.uncertainty import STAIRCASE, ReleasedBand, Uncertainty
 
 AT_RISK = "at_risk"  # the table of times and of numbers at risk then in each group
 _FEWEST_PLACES = 2
-_CENSORING = ", and assumes that censoring is independent of events"
 
 
 def released_counts(estimate: Estimate, mechanism: Mechanism, data: EventData, cost: ReleaseCost,
@@ -68,9 +67,7 @@ def released_counts(estimate: Estimate, mechanism: Mechanism, data: EventData, c
     band = None
     if ranges:
         half = float(np.mean([(high - low).mean() / 2 for low, high in ranges.values()]))
-        followed = any(len(curve.at_risk) for curve in curves)
-        band = ReleasedBand(STAIRCASE, 0, (float(x[0]), float(x[count - 1])), half,
-                            limit=_CENSORING * followed)
+        band = ReleasedBand(STAIRCASE, 0, (float(x[0]), float(x[count - 1])), half)
     uncertainty = Uncertainty(band, mechanism.feasibility(data.sizes, cost.inner_budgets),
                               estimate.warnings, findings=tuple(findings))
     counts = Table(f"counts of {data.sizes.n_curves} people with discrete Laplace noise of scale "

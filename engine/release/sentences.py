@@ -441,8 +441,7 @@ def band_explained(uncertainty: Uncertainty, facts: PublicFacts) -> list[str]:
     if band.kind == STAIRCASE:
         return [f"Shaded: {_level(uncertainty)} confidence band, drawn as steps; "
                 f"{_level(uncertainty)} of such bands contain the true curve at all times {span} "
-                "together. It counts privacy noise and sampling variability"
-                + band.limit * bool(band.limit) + ".",
+                "together. It counts privacy noise and sampling variability.",
                 *findings, "Everything follows from the noised counts in counts.csv."]
     if band.has_bars:
         return [*_bars_explained(band, facts, span), *findings]
