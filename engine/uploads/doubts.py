@@ -40,8 +40,6 @@ _STATED = {(TimeLaw.INDEPENDENT, False): "stated as even",
            (TimeLaw.VISITS, False): "stated as visits at a fixed interval",
            (TimeLaw.WINDOWS, False): "stated as a short stretch for each person",
            (TimeLaw.UNKNOWN, False): "stated as unknown"}  # by law, and whether it has a density
-_FEW_MOVED = ("the non-private mean has the few observations beyond the stated bounds at the "
-              "bound, as releases have them")
 _SURE_OF_END = 20.0  # observations that even spread would put where there are none
 
 
@@ -341,11 +339,8 @@ def doubts_of_bounds(values: Array, facts: PublicFacts) -> tuple[str, ...]:
         As stated.
     """
     known = values[np.isfinite(values)]
-    if not len(known):
+    if not len(known) or facts.has_few_beyond(values):
         return ()
-    if facts.has_few_beyond(values):
-        is_any = bool(((known < facts.value_low) | (known > facts.value_high)).any())
-        return (_FEW_MOVED,) * is_any
     below, above = float((known < facts.value_low).mean()), float((known > facts.value_high).mean())
     return tuple(
         f"{_percent(share)} of the observations lie {where} the stated bounds and count as if they "

@@ -295,6 +295,12 @@ def test_a_file_observed_in_one_half_and_beyond_its_bounds_leads_to_no_number_ei
     assert len(upload) >= 2 and not any(numbers_beside_shares(doubt, 8) for doubt in upload)
 
 
+def test_a_few_observations_beyond_the_bounds_are_no_doubt_and_many_are():
+    facts = PublicFacts(kind="upload", value_low=0, value_high=1)
+    few, many = (np.where(np.arange(1000) < n, 2.0, 0.5) for n in (5, 100))
+    assert not doubts_of_bounds(few, facts) and len(doubts_of_bounds(many, facts)) == 1
+
+
 FAR, BEYOND, ELSEWHERE, AS_STATED = "can be far off", "than its band says", "lie elsewhere", ""
 CONSEQUENCES = {  # of what is stated, beside each law that times really follow, in order of LAWS
     "common": (AS_STATED, BEYOND, BEYOND, BEYOND, BEYOND),

@@ -131,7 +131,7 @@ def remarks(upload: Source) -> None:
     if not isinstance(upload, UploadedData) or upload.facts.is_proposed:
         return
     doubts = [f"{capital(doubt)}." for doubt in upload.doubts]
-    layout.warned([*doubts, *upload.remarks()], "**About your file, visible only to you**" + (
+    layout.warned([*doubts, *upload.remarks()], "**About your file, visible only to you.**" + (
         f" {AFTER_LOOKING}" if doubts else ""), ":material/rule:")
 
 
