@@ -245,6 +245,13 @@ def test_people_far_from_the_others_void_the_band_where_there_is_power_and_else_
     assert share_told(small, check_words.FAR_AWAY) < 0.3
 
 
+def test_nobody_is_called_near_where_only_more_than_half_of_all_would_be_seen_far():
+    for n, outcome in ((150, Outcome.UNTESTED), (2000, Outcome.HOLDS)):
+        near = released(people(n), 1.0).checks[-1]
+        assert near.has(outcome).mean() > 0.9
+        assert (near.smallest < 0.5).all() == (outcome is Outcome.HOLDS)
+
+
 def test_unknown_times_are_taken_for_even_unless_the_first_message_contradicts_that():
     """Then the band is that of released times, and not valid where a part may be nearly empty."""
     facts = PublicFacts(value_low=0, value_high=25, design=Design(law="unknown"))
@@ -381,7 +388,7 @@ def test_sizes_are_written_out_whatever_the_range_of_values_is():
     estimate = released(data, 2.0)
     assert share_told(estimate, check_words.MOVED) >= 0.9
     texts = [caution.text for caution in estimate.cautions]
-    assert any("30000 steps" in text for text in texts) and not any("e+" in text for text in texts)
+    assert any(f"{steps.value_high:.0f}" in text for text in texts) and not any("e+" in text for text in texts)
 
 
 def test_sentences_of_one_kind_count_together():
