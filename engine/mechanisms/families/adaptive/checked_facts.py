@@ -519,7 +519,7 @@ def of_far_people(shares: Array, usual: Array, noise: Array) -> tuple[Check, Arr
     radii = np.where(told, surely @ np.array([_MIDDLE, _OUTER]), 0.0)
     smallest = smallest_far(noise)
     return Check(NEAR, excess[..., 1], noise, limit, smallest,
-                 outcomes(told, Outcome.VOID, smallest < _MOST_FAR)), radii
+                 outcomes(told, Outcome.VOID, np.asarray(smallest < _MOST_FAR))), radii
 
 
 def smallest_far(noise: Array) -> Array:
