@@ -252,13 +252,15 @@ class AdaptiveMean(AdaptiveRelease[MeanPlan, Evidence]):
         size = self.size(sizes, effective, facts, pure)
         self.check_edition(size, facts)
         is_large = effective >= constants.SHRINK_FROM or not verdict.is_feasible
-        clips = self.clipping_constants(sizes, effective, facts, is_joint)
+        by_people = self.weights == "people"
+        clips, learned = (each.clipping_constants(sizes, effective, facts, is_joint)
+                          for each in (self, replace(self, design="unknown")))
         return MeanPlan(
             size=size, budgets=budgets, shares=shares, verdict=verdict,
             shrinks=self._shrinks(is_large, size, facts), is_joint=is_joint,
             times_share=times_share,
-            constants=replace(clips, by_people=self.weights == "people",
-                              ball=self._ball(size, sizes, facts)),
+            constants=replace(clips, by_people=by_people, ball=self._ball(size, sizes, facts)),
+            learned_constants=replace(learned, by_people=by_people),
             spends=ledger(sizes, budgets, verdict, releases), first=first, first_share=first_share,
             far_share=far_share)
 
