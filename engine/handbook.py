@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 DOCS = Path(__file__).parents[1] / "docs"
 GLOSSARY = "glossary"
 CHAPTERS = ("first_steps", "three_readers", "own_curves", "public_data",
-            "reading_pictures", "budgets_and_odds",
+            "reading_pictures", "budgets_and_odds", "not_shown",
             "many_sites", "models", "comparing", "checking", "publishing",
             "real_sites", "command_line")
 PARTS = ("Idea", "Guarantee", "Why the noise is enough", "Constants", "Errata", "Source",

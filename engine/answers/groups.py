@@ -49,6 +49,9 @@ SUPPOSES = (
     "where all values were at one of the bounds, in 18 to 78.")
 DOUBTFUL = ("Doubtful: by its own warnings the release of {} cannot be relied on, nor can its "
             "differences from other groups.")
+NO_TEST = "No test of equal means is made of releases that cannot be relied on."
+UNTESTED = ("The release of {} is too small to show whether its observation times are as stated. "
+            "Where the times of groups differ, that can look like a difference of their means.")
 _SAME_UNITS = ("value_unit", "time_unit", "time_low", "time_high")
 
 
@@ -90,6 +93,8 @@ class GroupComparison:
         Whether it is stated that nobody is in two groups.
     doubtful : sequence of str
         Groups whose releases say that their bands cannot be relied on.
+    untested : sequence of str
+        Groups whose releases were too small to test the stated observation times.
 
     Raises
     ------
@@ -101,6 +106,7 @@ class GroupComparison:
     curves: Sequence[ReleasedCurve]
     are_disjoint: bool
     doubtful: Sequence[str] = ()
+    untested: Sequence[str] = ()
 
     def __post_init__(self) -> None:
         if not 2 <= len(self.curves) <= MAX_GROUPS or len(self.names) != len(self.curves):
@@ -275,7 +281,8 @@ class GroupComparison:
 
     def sentences(self) -> list[str]:
         """All results in words."""
-        parts = [*map(DOUBTFUL.format, self.doubtful), f"{self.p_written}: {WHAT_P_IS}"]
+        parts = [*map(DOUBTFUL.format, self.doubtful), *map(UNTESTED.format, self.untested),
+                 NO_TEST if self.doubtful else f"{self.p_written}: {WHAT_P_IS}"]
         for first, second in self.pairs:
             parts += self._pair_in_words(first, second)
         return [*parts, SUPPOSES,

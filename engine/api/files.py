@@ -15,6 +15,7 @@ from engine.exports.looking import Look, looked_at
 from engine.numerics.counts.cells import Counted
 from engine.uploads.bounded import read_people
 from engine.uploads.limits import MAX_BYTES, Limits
+from engine.uploads.lines import check_frame
 from engine.uploads.people import People, read_frame
 from engine.uploads.proposal import Proposal, propose_within
 from engine.uploads.proposal import propose as _propose
@@ -107,6 +108,7 @@ def proposed(data: Table, kind: FileKind | DataType | Counted | str | None,
              stated: Mapping[str, Any], encoding: str = "", sheet: str = "") -> Proposal:
     """Propose how data are read; a file within bounds of time and memory."""
     if isinstance(data, pd.DataFrame):
+        check_frame(data)
         numbers = data.astype(dict.fromkeys(data.select_dtypes(bool).columns, "int8"))
         return _propose(numbers.to_csv(index=False).encode(), data=kind, stated=stated,
                         limits=_OF_FRAMES)

@@ -180,8 +180,9 @@ def compare(options: argparse.Namespace) -> None:
         print("\n".join(compared.sentences()))
         return
     print(json.dumps({
-        "doubtful": compared.doubtful,
-        "p": compared.p, "p_anywhere": compared.p_anywhere, "p_broad": compared.p_broad,
+        "doubtful": compared.doubtful, "untested": compared.untested,
+        **({} if compared.doubtful else {"p": compared.p, "p_anywhere": compared.p_anywhere,
+                                         "p_broad": compared.p_broad}),
         "pairs": [{"groups": [compared.names[first], compared.names[second]],
                    **asdict(compared.differences(first, second))}
                   for first, second in compared.pairs]}, ensure_ascii=False, allow_nan=False))

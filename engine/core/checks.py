@@ -54,13 +54,13 @@ class Check:
         """True for the releases with this outcome."""
         return np.asarray(self.outcome == outcome.value)
 
-    def row(self) -> tuple[str, str, str]:
-        """The line of the card, of a single release: fact, measured, would have shown."""
+    def row(self) -> dict[str, str]:
+        """The line of the card, of a single release."""
         measured, noise, smallest = (f"{max(100 * each.item(), 0):.1f} %" for each in (
             self.measured, self.noise, self.smallest))
-        told = "" if self.outcome.item() == Outcome.HOLDS else f" ({self.outcome.item()})"
-        return (self.fact.stated, self.fact.measured.format(f"{measured} ± {noise}") + told,
-                self.fact.would_show.format(smallest))
+        return {"fact": self.fact.stated, "outcome": str(self.outcome.item()),
+                "measured": self.fact.measured.format(f"{measured} ± {noise}"),
+                "would_have_shown": self.fact.would_show.format(smallest)}
 
 
 def joined(checks: list[Check]) -> Check:

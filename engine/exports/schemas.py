@@ -131,15 +131,16 @@ def _guarantee() -> Schema:
     message = _open({"from": _TEXT, "what": _TEXT, "numbers": _COUNT, "noise": _TEXT},
                     ["from", "what", "noise"])
     texts = {"type": "array", "items": _TEXT}
+    check = _object({name: _TEXT for name in ("fact", "outcome", "measured", "would_have_shown")},
+                    ...)
     chance = {"type": "number", "minimum": 0, "maximum": 1}
     return _open({
         "kind": {"const": "differential privacy guarantee"}, "version": {"const": 3},
         "release": _open({name: _TEXT for name in ("name", "at", "id", "of", "what", "credit")},
                          ["name", "at", "id", "of", "what"]),
         "accuracy": _open({"verdict": {"enum": [*_VERDICTS, None]}, "headline": _TEXT,
-                           "explained": texts, "warnings": texts, "checks": {
-                               "type": "array", "items": _object({name: _TEXT for name in (
-                                   "fact", "measured", "would_have_shown")}, ...)}}, ["warnings"]),
+                           "explained": texts, "warnings": texts,
+                           "checks": {"type": "array", "items": check}}, ["warnings"]),
         "unit": {"enum": [*_PROTECTED]}, "unit_of_protection": _TEXT,
         "neighbours": {"enum": [f"replace-one-{unit}/fixed-membership" for unit in _PROTECTED]},
         "mu": _MAYBE, "power": _object({rate: chance for rate in ("0.1", "0.05", "0.01")}, ...),

@@ -51,12 +51,12 @@ from engine.mechanisms.families.adaptive.mean_fit import (
 )
 from engine.mechanisms.families.adaptive.release import FEATURES, AdaptiveRelease
 from engine.mechanisms.families.adaptive.rules import (
-    Scale,
     basis_size,
     effective_size,
     ledger,
     public_scale,
 )
+from engine.mechanisms.families.adaptive.scales import Scale
 from engine.mechanisms.families.local_privacy import centre_budget
 from engine.numerics.bases import Basis, with_whole_pairs
 from engine.numerics.deviations import are_told_apart, largest_norm

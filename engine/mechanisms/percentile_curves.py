@@ -34,7 +34,8 @@ from engine.core.types import (
 )
 from engine.mechanisms import mechanisms
 from engine.mechanisms.base import Mechanism, Trial, one_per_server
-from engine.mechanisms.families.adaptive import band_checks
+from engine.mechanisms.families.adaptive import band_checks, check_words
+from engine.mechanisms.families.adaptive.checked_facts import FirstMessage, first_share
 from engine.mechanisms.families.adaptive.percentile_stages import (
     LEVELS,
     PercentileFit,
@@ -42,6 +43,7 @@ from engine.mechanisms.families.adaptive.percentile_stages import (
     releases,
 )
 from engine.mechanisms.families.adaptive.rules import effective_size, ledger
+from engine.mechanisms.families.adaptive.scales import bounds_of
 from engine.numerics.bases import Basis
 from engine.numerics.monotone import non_increasing_fit
 from engine.numerics.observation_times import stated_density
@@ -271,6 +273,10 @@ class PercentileCurves(Mechanism[CurveData, PercentilePlan]):
     basis: str | None = param(
         None, "Basis", "Fourier for curves that repeat, such as days. Default: as is stated of "
         "them.", choices=("cosine", "fourier"))
+    design: str = param(
+        "checked", "Stated facts",
+        "Checked: a small share of the budget tells whether stated facts are true. Stated: they "
+        "are relied on without a check.", choices=("checked", "stated"), earlier="stated")
     band: str = param(
         "pointwise", "Confidence band",
         "Pointwise: covers the curve in 95 % of releases at each time. Simultaneous: the whole "
@@ -437,10 +443,13 @@ class PercentileCurves(Mechanism[CurveData, PercentilePlan]):
         if self.family_of_waves(facts) == "fourier":
             centre |= 1
         limits = np.array(self.stated_limits(facts))
+        share = 0.0 if self.design == "stated" else first_share(verdict.effective_size, pure=False)
+        first = FirstMessage.planned(facts.design, effective, share, pure=False) if share else None
+        of_facts = [] if first is None else [(first.step, share)]
         return PercentilePlan(
             budgets, verdict, max(centre, shape), min(shape, 5), shape,
             min(max(effective / _WIDTH_FROM, _WIDTH), _WIDEST), tuple(scale(limits).tolist()),
-            spends=ledger(sizes, budgets, verdict, releases()))
+            first, share, spends=ledger(sizes, budgets, verdict, [*of_facts, *releases(1 - share)]))
 
     # -- releases -----------------------------------------------------------------------------
 
@@ -455,7 +464,8 @@ class PercentileCurves(Mechanism[CurveData, PercentilePlan]):
         not_normal, has_details, spread_has_details = np.zeros((3, *shape[:3]), dtype=bool)
         noise_free = np.zeros((len(plans), data.n_repeats, len(levels), len(grid)))
         shares: dict[int, list[tuple[Array, ...]]] = {}
-        for k, repeats, surface in self._surfaces(data, plans, draws, rng):
+        fit = self.fit(data, plans, draws, rng)
+        for k, repeats, surface in fit.surfaces(plans):
             curves = self._percentiles(surface, data.facts)
             noise_free[k, repeats] = curves[:, -1]
             if plans[k].verdict.is_feasible:
@@ -482,11 +492,13 @@ class PercentileCurves(Mechanism[CurveData, PercentilePlan]):
                    functions=tuple(f"{100 * level:g} %" for level in levels),
                    intervals=Intervals((lower + upper) / 2, half, half / -ndtri(0.025), self.band),
                    cautions=(
+                       *check_words.cautions(data.facts, bounds_of(data.facts), fit.heard),
                        Caution(NOT_NORMAL, not_normal),
                        Caution(BEYOND, beyond > _BEYOND),
                        Caution(FINER_DETAIL, has_details),
                        Caution(SPREAD_DETAIL, spread_has_details),
                        *self._cautions(data, plans, released.shape[:3])),
+                   checks=fit.heard.checks(),
                    released=tuple(self._in_ranges(data.facts, shares.get(k))
                                   for k in range(len(plans))))
 
@@ -496,12 +508,11 @@ class PercentileCurves(Mechanism[CurveData, PercentilePlan]):
         return None if shares is None else TimeInRanges(self.stated_limits(facts), *(
             np.concatenate(part) for part in zip(*shares, strict=True)))
 
-    def _surfaces(self, data: CurveData, plans: Sequence[PercentilePlan], draws: int,
-                  rng: np.random.Generator) -> Iterator[tuple[int, slice, ShareSurface]]:
+    def fit(self, data: CurveData, plans: Sequence[PercentilePlan], draws: int,
+             rng: np.random.Generator) -> PercentileFit:
         facts = data.facts
-        fit = self.fit_class(data, self.scale(facts)(data.values), self.family_of_waves(facts),
-                             facts.design, plans, draws, rng)
-        yield from fit.surfaces(plans)
+        return self.fit_class(data, self.scale(facts)(data.values), self.family_of_waves(facts),
+                              facts.design, plans, draws, bounds_of(facts), rng)
 
     def _to_the_ends(self, plan: PercentilePlan, surface: ShareSurface, facts: PublicFacts,
                      limits: tuple[Array, Array]) -> tuple[Array, Array]:

@@ -109,7 +109,7 @@ class CurvePlan(Plan):
     criterion: float  # the bound on the mean squared error; NaN where it was not minimised
     released: bool
     bias: float  # over the stated class, the most that the mean is off at any time
-    checks: checked.Messages | None = field(default=None, kw_only=True)  # about stated facts
+    checks: checked.FactMessages | None = field(default=None, kw_only=True)  # about stated facts
 
     @property
     def tuning(self) -> dict[str, Any]:
@@ -251,13 +251,13 @@ class WaveletGlobal(WaveletRegression[CurvePlan]):
         return replace(sites, checked=share, left=1 - share)
 
     def messages_about_facts(self, sites: Sites, side_drift: float | None = None
-                             ) -> checked.Messages | None:
+                             ) -> checked.FactMessages | None:
         """What is sent about the facts; None where they are not checked."""
         if not sites.checked:
             return None
         heights = PublicCurve.stated(self.density, "density").heights if (
             self.known_design is not None and self.density) else ()
-        return checked.Messages.of(sites, LawOfTimes(density=tuple(heights)), side_drift)
+        return checked.FactMessages.of(sites, LawOfTimes(density=tuple(heights)), side_drift)
 
     @classmethod
     def trials(cls) -> tuple[Trial, ...]:
@@ -303,7 +303,7 @@ class WaveletGlobal(WaveletRegression[CurvePlan]):
                    parts=self._parts(plans, self._without_budgets(data)))
 
     def _doubts(self, public: Public, plans: Sequence[CurvePlan], basis: FunctionBasis,
-                released: Array, told: checked.Told) -> tuple[Caution, ...]:
+                released: Array, told: checked.FactsTold) -> tuple[Caution, ...]:
         """What checks of facts say, and whether the curve is too far from 0 for the forecast.
 
         An average of y b(x) over r functions has by chance in times a squared error of about
@@ -331,7 +331,7 @@ class WaveletGlobal(WaveletRegression[CurvePlan]):
         return (*untrue, *((Caution(OFF_MIDDLE, off),) if off.any() else ()))
 
     def _told(self, data: CurveData, plans: Sequence[CurvePlan], draws: int,
-              streams: Sequence[np.random.Generator]) -> checked.Told:
+              streams: Sequence[np.random.Generator]) -> checked.FactsTold:
         """What the first messages of all sites say of the facts, plan by plan."""
         shape = (len(plans), data.n_repeats, draws)
         first: list[tuple[Array, Array] | None] = [None] * len(plans)
@@ -342,7 +342,7 @@ class WaveletGlobal(WaveletRegression[CurvePlan]):
                                 for stream in streams], axis=2)
             first = [None if plan.checks is None else
                      checked.sent(plan.checks, FACTS, exact, normals) for plan in plans]
-        return checked.Told([plan.checks for plan in plans], first, [None] * len(plans), shape)
+        return checked.FactsTold([plan.checks for plan in plans], first, [None] * len(plans), shape)
 
     def exact_fit(self, data: CurveData) -> Fit:
         """The averages of all readings as they are, with the level of an unlimited budget."""

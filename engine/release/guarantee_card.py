@@ -270,8 +270,7 @@ def _accuracy(uncertainty: Uncertainty, facts: PublicFacts, cost: ReleaseCost, s
             "basis_functions": band.basis_size or None, "meant_between": list(band.covered)},
         "explained": sentences.band_explained(uncertainty, facts),
         "warnings": sentences.warnings(uncertainty),
-        **({"checks": [dict(zip(("fact", "measured", "would_have_shown"), row, strict=True))
-                       for row in uncertainty.checks]} if uncertainty.checks else {})}
+        **({"checks": [*uncertainty.checks]} if uncertainty.checks else {})}
 
 
 def _forecast(plan: ReleasePlan) -> dict[str, Any]:

@@ -114,8 +114,8 @@ class Uncertainty:
         Whether a warning says that the band cannot be relied on.
     is_tested : bool
         Whether the stated facts that a release can contradict were tested.
-    checks : tuple of (str, str, str)
-        For each of these facts what was stated, what was measured, what would have shown.
+    checks : tuple of dict
+        For each of these facts what was stated, the outcome, what was measured, what would show.
     """
 
     band: ReleasedBand | None = None
@@ -127,7 +127,7 @@ class Uncertainty:
     is_flat: bool = False
     is_unreliable: bool = False
     is_tested: bool = True
-    checks: tuple[tuple[str, str, str], ...] = ()
+    checks: tuple[dict[str, str], ...] = ()
 
     @property
     def verdict(self) -> str | None:

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from pyarrow import csv as arrow_csv
 
 from engine.core.errors import InputError
-from engine.core.lists import counted
+from engine.core.lists import counted, shortened
 from engine.uploads.limits import LIMITS, Limits, check_bytes, check_cells, check_columns, refused
 from engine.uploads.reading_of_files import Frame, Kind, Offset, Reading
 from engine.uploads.text import ENCODINGS, checked_text
@@ -37,6 +37,8 @@ _BLANKS = " "  # the separator of which any number is one
 _FEED, _QUOTE, _TAB, _BLANK = map(ord, '\n"\t ')
 _SPACES = b" \t\n\v\f"
 _BOM = b"\xef\xbb\xbf"
+_NO_CELLS = {bytes: "bytes", bytearray: "bytes", complex: "complex numbers", list: "lists",
+             tuple: "lists", dict: "mappings", set: "sets"}  # in a data frame
 _MARKS = r"\pM{31}"  # more than text has, and ordering them takes the square of their time
 Texts = Mapping[str, pa.Array]  # by the name of the column, one text or number a line
 
@@ -83,12 +85,27 @@ def lines_of_frame(frame: pd.DataFrame, reading: Reading) -> Lines:
     InputError
         If its columns are not the stated ones, or stamps have a time zone that nobody speaks of.
     """
+    check_frame(frame)
     _check_header(column_names([str(name) for name in frame.columns]), reading.frame)
     offsets = {name: column.offset for column in reading.every_column for name in column.names
                if column.kind is not Kind.WORD}
     cells = {name: _of_series(frame.iloc[:, reading.frame.header.index(name)], offsets.get(name))
              for name in reading.used}
     return Lines(cells, len(frame), {})
+
+
+def check_frame(frame: pd.DataFrame) -> None:
+    """Refuse columns of a data frame whose cells are neither numbers, moments nor texts."""
+    import pandas as pd
+
+    for name, (_, series) in zip(map(str, frame.columns), frame.items(), strict=True):
+        held = ("complex numbers" if pd.api.types.is_complex_dtype(series.dtype) else
+                next((_NO_CELLS[type(cell)] for cell in series if type(cell) in _NO_CELLS), "")
+                if series.dtype == object else "")
+        if held:
+            raise InputError(f"The column “{shortened(name)}” holds {held}.", field="data",
+                             hint="Give it numbers, dates or text, such as "
+                             "frame[\"x\"].str.decode(\"utf-8\") of bytes, or leave it out.")
 
 
 def _of_series(series: pd.Series, offset: Offset | None) -> pa.Array:

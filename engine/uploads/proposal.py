@@ -143,7 +143,8 @@ def propose(content: bytes, *, data: FileKind | DataType | Counted | str | None 
     roles = roles_of(look, _kind(data))
     ids = _ids(look, roles)
     reading = _reading(look, roles, ids)
-    ask = (*gaps_of(look, roles, reading), *doubts_of(look, roles, reading))
+    ask = (*gaps_of(look, roles, reading, _beginning(look, roles, reading, ids)),
+           *doubts_of(look, roles, reading))
     return Proposal(
         kind=roles.kind, reading=reading, likely=likely(reading, ask), ask=ask,
         people=_people(look, reading, ids, ask), n_lines=look.framed.n_lines,
@@ -194,8 +195,6 @@ def _reading(look: Look, roles: Roles, ids: Ids | None) -> Reading:
     of_curves = roles.kind not in EVENTS
     columns = {role: column_of(look, names, role, of_curves)
                for role, names in roles.single.items()}
-    if "time" in columns and roles.kind not in EVENTS:
-        columns["time"] = _counted(look, roles, columns["time"], ids)
     for role in ("start", "entry"):  # a name may speak of a start, and its cells of something else
         if role in columns and role not in look.choices and (
                 columns[role].kind is not columns["time"].kind):
@@ -321,15 +320,15 @@ def _several(look: Look, roles: Roles) -> str:
     return _SEVERAL.get(roles.kind, "refuse")
 
 
-def _counted(look: Look, roles: Roles, column: Column, ids: Ids | None) -> Column:
-    """Return the column of times with what its stamps most likely count, if nobody said it."""
-    names = roles.single["time"]
-    if column.kind is not Kind.DATE or column.counted:
-        return column
-    hours = hours_of(look, names, column.order)
+def _beginning(look: Look, roles: Roles, reading: Reading, ids: Ids | None) -> str:
+    """Return what the dates of observations most likely count."""
+    time = reading.columns.get("time")
+    if time is None or time.kind is not Kind.DATE or roles.kind in EVENTS:
+        return ""
+    hours = hours_of(look, roles.single["time"], time.order)
     person = (np.zeros(len(hours), dtype=np.int64) if roles.people_in_columns or ids is None else
               ids.content.codes)
-    return replace(column, counted=beginning_of(hours, person))
+    return beginning_of(hours, person)
 
 
 # -- people ----------------------------------------------------------------------------------------

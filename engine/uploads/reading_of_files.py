@@ -36,7 +36,8 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Mapping
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import date
 from typing import Any, NamedTuple
@@ -47,7 +48,8 @@ from engine.core.lists import shortened
 from engine.core.plain import checked_object
 from engine.uploads.ids import IdForm, canonical
 
-MAX_BYTES, MAX_COLUMNS = 65_536, 200
+MAX_BYTES = 262_144  # of two thousand columns, of which each stands in the header and in “at”
+MAX_COLUMNS = 200  # besides those of curves in rows
 SINGLE = ("time", "start", "entry", "value", "status", "group", "site")
 LISTED = ("covariates", "features")
 SEVERAL = ("keep", "average", "join", "refuse")
@@ -209,7 +211,7 @@ class Reading:
             gap for role, column in (
                 *self.columns.items(),
                 *((name, column) for name in LISTED for column in getattr(self, name)))
-            for gap in _gaps_of_column(role, column)))
+            for gap in _gaps_of_column(role, column)), *_gaps_of_beginning(self))
 
     def to_plain(self) -> dict[str, Any]:
         """Return the reading as JSON holds it; `of` reads it back."""
@@ -250,6 +252,18 @@ def _gaps_of_person(reading: Reading) -> tuple[Gap, ...]:
                 '"person": {"rows": true}'),)
 
 
+def _gaps_of_beginning(reading: Reading) -> tuple[Gap, ...]:
+    """Ask what dates of observations count; times to an event count from each person’s start."""
+    time = reading.columns.get("time")
+    if time is None or time.kind is not Kind.DATE or time.counted or (
+            {"start", "entry", "status"} & reading.columns.keys()):
+        return ()
+    return (Gap("columns.time.from", "The reading does not say what the time of "
+                f"“{shortened(time.name)}” is counted from.",
+                '"from": "hours of day", "days since 2024-01-31", "calendar years" or "hours since '
+                'first observation" in the reading'),)
+
+
 def _gaps_of_column(role: str, column: Column) -> list[Gap]:
     gaps = []
     if column.kind is Kind.DATE and column.order is Order.UNSTATED:
@@ -280,16 +294,17 @@ def _check(reading: Reading) -> None:
     if reading.frame.people not in ("rows", "columns"):
         raise _wrong("people", "“people” must be rows or columns.")
     used = reading.used
-    twice = next((name for name in used if used.count(name) > 1), None)
+    twice = next(_repeated(used), None)
     if twice is not None:
         raise _wrong("columns", f"The column “{shortened(twice)}” has two roles.")
     if len(used) > MAX_COLUMNS and not reading.at:
         raise _wrong("columns", f"A reading has at most {MAX_COLUMNS} columns.")
     header = () if reading.frame.export else reading.frame.header
-    lacking = [name for name in used if name not in header]
+    known = {*header}
+    lacking = [name for name in used if name not in known]
     if lacking and not reading.frame.export:
         raise _wrong("columns", f"The header has no column “{shortened(lacking[0])}”.")
-    several = next((name for name in used if header.count(name) > 1), None)
+    several = next((name for name in _repeated(header) if name in {*used}), None)
     if several is not None:
         raise _wrong("header", f"The header has several columns “{shortened(several)}”.")
     _check_roles(reading)
@@ -301,6 +316,11 @@ def _check(reading: Reading) -> None:
         _check_column("covariates", column)
     if reading.values is not None:
         _check_column("values", reading.values)
+
+
+def _repeated(names: Iterable[str]) -> Iterator[str]:
+    counts = Counter(names)
+    return (name for name, number in counts.items() if number > 1)
 
 
 def _check_roles(reading: Reading) -> None:

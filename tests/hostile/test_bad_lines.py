@@ -9,7 +9,7 @@ from engine.uploads.reading_of_files import MAX_BYTES, Reading
 LONG = {"frame": {"encoding": "utf-8", "separator": ",", "header": ["id", "time", "value"]},
         "person": {"column": "id"},
         "columns": {"time": {"name": "time"}, "value": {"name": "value"}}, "missing": ["", "NA"]}
-DATES = LONG | {"columns": {"time": {"name": "time", "kind": "date", "order": "dmy"},
+DATES = LONG | {"columns": {"time": {"name": "time", "kind": "date", "order": "dmy", "from": "calendar years"},
                             "value": {"name": "value"}}}
 GOOD = ["a,1,50", "b,2,51", "c,3,52"]
 
@@ -99,7 +99,7 @@ def test_an_empty_file_and_one_without_lines_are_refused():
                              "other": "left out"}}}, "Nobody is left out"),
     ({"columns": {"group": {"name": "value", "kind": "word", "words": {"A": "A", "a ": "B"}}}},
      "two meanings"),
-    ({"missing": ["x" * MAX_BYTES]}, "64 kB"),
+    ({"missing": ["x" * MAX_BYTES]}, "256 kB"),
     ({"frame": LONG["frame"] | {"header": [f"c{k}" for k in range(201)]},
       "person": {"rows": True}, "columns": {"features": [{"name": f"c{k}"} for k in range(201)]}},
      "200 columns")])

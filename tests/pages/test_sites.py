@@ -144,7 +144,7 @@ def test_the_centre_can_be_trusted_instead():
 
 
 def test_details_show_what_was_sent_and_what_would_change():
-    assert "**16 messages** from 4 sites, 4 each" in words(visit("sites", "open-transcript"))
+    assert "**24 messages** from 4 sites, 6 each" in words(visit("sites", "open-transcript"))
     changed = words(visit("sites", "open-what_if"))
     assert "Without" in changed and "With half the ε" in changed
 

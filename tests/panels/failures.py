@@ -126,7 +126,7 @@ CELLS = (
     _cell("1 % of people at 30 sd", 5000, 1, "", True, levels=some_far(0.01, 60.0), shift=0.01 * 60, **_TWELVE),
     _cell(".15 observed at the second of twelve times", 1000, 1, OBSERVED, True, draw=partly_observed, times=TWELVE,
           at=1, share=0.15),
-    _cell("growth at 7 ages", 2000, 3, FEATURES, True, draw=growth, ages=(2, 4, 7, 10, 12, 15, 18)),
+    _cell("growth at 7 ages, a spurt between two of them", 2000, 3, "", True, draw=growth, ages=(2, 4, 7, 10, 12, 15, 18)),
     _cell("step of 6 at .7, m = 8", 1000, 2, FEATURES, True, mean=partial(step, at=0.7, rise=6.0), m=8, low=0.0,
           high=25.0, rule="midpoints"),
     _cell("seven waves", 1000, 2, FEATURES, True, mean=seven_waves, low=0.0, high=25.0),

@@ -11,7 +11,7 @@ from engine.sources.activity_days import ActivityDays
 from engine.sources.electricity_days import ElectricityDays
 from tests.panels.cells import SIZES, Cell, at_common, curves
 
-AGES = (2, 3, 4, 6, 8, 10, 12, 15, 18)
+AGES = tuple(range(2, 19, 2))
 
 
 def height(age: Array) -> Array:

@@ -7,11 +7,16 @@ lines are replaced. Lines that hold the id of somebody else are no replacement: 
 
 from __future__ import annotations
 
+import io
 import random
+import re
 import unicodedata
+import zipfile
 from collections import Counter
 from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
+
+from tests import files
 
 Records = Counter[tuple[str, bytes]]
 Reader = Callable[[bytes], Records]
@@ -55,6 +60,7 @@ class Kind(NamedTuple):
     each: int = 3  # lines of a person
     encoding: str = "utf-8"
     is_named: bool = True  # the first cell is the id
+    written: str = "text"  # or a workbook, an archive with a file of each person, or columns of people
 
 
 class Variant(NamedTuple):
@@ -73,16 +79,16 @@ def variants(kind: Kind, seed: int, number: int, cells: tuple[str, ...] = CELLS
     lines = [(who, [*([who] if kind.is_named else []), *kind.cells(rng)])
              for who in ids for _ in range(kind.each)]
     rng.shuffle(lines)
-    whole = _file(kind, [kind.separator.join(line) for _, line in lines])
+    whole = _file(kind, [(who, kind.separator.join(line)) for who, line in lines])
     for turn in range(number):
         person = ids[turn % 3]
         places = [place for place, (who, _) in enumerate(lines) if who == person]
         if not kind.is_named:  # every line is a person
             places = places[:1]
         new = _replaced(kind, rng, [lines[place][1] for place in places], cells)
-        texts = [kind.separator.join(line) for _, line in lines]
+        texts = [(who, kind.separator.join(line)) for who, line in lines]
         for place, text in zip(places, new, strict=True):
-            texts[place] = text
+            texts[place] = person, text
         others = frozenset(who for who in ids if who != person)
         if turn < 3:
             yield Variant(person, others, whole)
@@ -90,8 +96,44 @@ def variants(kind: Kind, seed: int, number: int, cells: tuple[str, ...] = CELLS
             yield Variant(person, others, _file(kind, texts))
 
 
-def _file(kind: Kind, lines: list[str]) -> bytes:
-    return "\n".join([kind.header, *lines, ""]).encode(kind.encoding, "replace")
+def _file(kind: Kind, lines: list[tuple[str, str]]) -> bytes:
+    return _WRITTEN[kind.written](kind, lines)
+
+
+def _text(kind: Kind, lines: list[tuple[str, str]]) -> bytes:
+    return "\n".join([kind.header, *(text for _, text in lines), ""]).encode(kind.encoding, "replace")
+
+
+def _workbook(kind: Kind, lines: list[tuple[str, str]]) -> bytes:
+    """Write a cell of the sheet for each cell of a line: numbers as such, all others as text."""
+    rows = [text.split(kind.separator) for _, text in lines]
+    return files.sheet(kind.header.split(kind.separator), *(
+        [float(cell) if re.fullmatch(r"-?[0-9]+(\.[0-9]+)?", cell) else _NO_CELL.sub("", cell)
+         for cell in row] for row in rows))
+
+
+def _archive(kind: Kind, lines: list[tuple[str, str]]) -> bytes:
+    """Write the lines of each person, without the id, into a file with that name."""
+    out = io.BytesIO()
+    with zipfile.ZipFile(out, "w") as packed:
+        for person in dict.fromkeys(who for who, _ in lines):
+            own = [text.partition(kind.separator)[2] for who, text in lines if who == person]
+            packed.writestr(f"{person}.csv", "\n".join([kind.header, *own, ""]).encode(
+                kind.encoding, "replace"))
+    return out.getvalue()
+
+
+def _columns(kind: Kind, lines: list[tuple[str, str]]) -> bytes:
+    """Write the line of each person as a column: a cell has no line break, which would be a line's."""
+    names = kind.header.split(kind.separator)
+    cells = [[" ".join(cell.splitlines()) for cell in text.split(kind.separator)] for _, text in lines]
+    columns = [[*each, *names][:len(names)] for each in cells]
+    return "\n".join([kind.separator.join(row) for row in zip(names, *columns, strict=True)] + [""]
+                     ).encode(kind.encoding, "replace")
+
+
+_WRITTEN = {"text": _text, "workbook": _workbook, "archive": _archive, "columns": _columns}
+_NO_CELL = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f]")  # characters that no workbook holds
 
 
 def _names_others(text: str, others: frozenset[str]) -> bool:
@@ -187,7 +229,7 @@ KINDS = (
     Kind("dates by day", "id,time,value", lambda rng: [_date(rng), _number(rng)],
          _long("id,time,value", {"kind": "date", "order": "dmy", "from": "days since 2024-01-01"})),
     Kind("dates by month", "id,time,value", lambda rng: [_date(rng), _number(rng)],
-         _long("id,time,value", {"kind": "date", "order": "mdy"})),
+         _long("id,time,value", {"kind": "date", "order": "mdy", "from": "calendar years"})),
     Kind("stamps since the first", "id,time,value",
          lambda rng: [f"2024-01-{rng.randint(1, 28):02d} {rng.randint(0, 23):02d}:30",
                       _number(rng)],
@@ -262,6 +304,23 @@ KINDS = (
           "columns": {"start": {"name": "start", "kind": "date", "order": "dmy"},
                       "time": {"name": "time", "kind": "date", "order": "dmy"},
                       "status": _STATUS}}, each=1),
+    Kind("cells of a workbook", "id,time,value", lambda rng: [_number(rng, 0, 1), _number(rng)],
+         {**_long("id,time,value", {}), "frame": {"sheet": "Sheet", "header": ["id", "time", "value"]}},
+         written="workbook"),
+    Kind("dates in a workbook", "id,time,value", lambda rng: [_date(rng), _number(rng)],
+         {**_long("id,time,value", {"kind": "date", "order": "dmy", "from": "days since 2024-01-01"}),
+          "frame": {"sheet": "Sheet", "header": ["id", "time", "value"]}}, written="workbook"),
+    Kind("an archive of exports", "Timestamp,Event Type,Glucose Value (mg/dL)",
+         lambda rng: [f"2024-01-02T{rng.randint(0, 23):02d}:05:00", "EGV",
+                      str(rng.randint(80, 200))],
+         {"frame": {"encoding": "utf-8", "export": "Dexcom Clarity"}, "person": {"file": True},
+          "columns": {"time": {"name": "hour"}, "value": {"name": "glucose (mg/dL)"}},
+          "several": "average"}, written="archive"),
+    Kind("people in columns", "time,1,2.5,4", lambda rng: [_number(rng) for _ in range(3)],
+         {"frame": {"encoding": "utf-8", "separator": ",", "header": ["time"], "people": "columns"},
+          "person": {"header": True}, "missing": ["", "NA"], "several": "average",
+          "columns": {"time": {"name": "time"}, "values": {"kind": "number"}}}, each=1,
+         written="columns"),
     Kind("utf-16", "id,time,value", lambda rng: [_number(rng, 0, 1), _number(rng)],
          {**_long("id,time,value", {}), "frame": {**_frame("id,time,value"),
                                                   "encoding": "utf-16"}}, encoding="utf-16"),

@@ -31,7 +31,7 @@ def one(book):
 
 def test_the_cost_is_certified_and_every_message_is_in_the_quote(one):
     assert one.cost.certified == BUDGET and one.cost.ideal.epsilon <= BUDGET.epsilon
-    assert len(one.cost.messages) == 16 == len(one.card["accounting"]["messages"])
+    assert len(one.cost.messages) == 17 == len(one.card["accounting"]["messages"])
     assert one.card["unit_of_protection"] == "one day’s whole curve"
 
 

@@ -23,6 +23,7 @@ from engine.mechanisms.families.adaptive.checked_facts import (
     decide,
     first_share,
 )
+from engine.mechanisms.percentile_curves import PercentileCurves
 from engine.numerics.clipping.clipped_averages import share_beyond
 from engine.numerics.deviations import AffineDeviations
 from engine.privacy import accounting, transcript
@@ -383,8 +384,29 @@ def test_where_facts_are_relied_on_without_a_check_nothing_is_sent_and_drawn_noi
     assert not estimate.checks and AdaptiveMean.stored({})["design"] == "stated"
 
 
-def test_a_check_is_one_line_of_three_texts():
+def test_a_check_is_a_line_of_the_card_with_its_sizes():
     rows = [check.of(0, 0, 0).row() for check in released(people(2000), 1.0, 1).checks]
-    assert [row[0] for row in rows] == [checked_facts.LAW.stated, checked_facts.CLUSTERS.stated,
-                                        checked_facts.BOUNDS.stated, checked_facts.NEAR.stated]
-    assert all("%" in measured and "%" in would_show for _, measured, would_show in rows)
+    assert [row["fact"] for row in rows] == [fact.stated for fact in (
+        checked_facts.LAW, checked_facts.CLUSTERS, checked_facts.BOUNDS, checked_facts.NEAR)]
+    assert all("%" in row["measured"] and "%" in row["would_have_shown"] for row in rows)
+    assert {row["outcome"] for row in rows} <= {*Outcome}
+
+
+# -- percentile curves --------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(("times", "told"), [
+    (lambda rng, shape: rng.random(shape), 0.0), (lambda rng, shape: rng.beta(2.5, 1, shape), 1.0)])
+def test_percentile_curves_send_the_first_message_and_are_void_where_times_are_untrue(times, told):
+    estimate = PercentileCurves().release_many(
+        people(2000, times=times), [(Budget(2.0, 1e-6),)], 3, generator(3, 1, 0))
+    assert share_told(estimate, check_words.UNTRUE) == told == estimate.is_unreliable.mean()
+    assert FAR.key not in {line.step.key for line in estimate.spends[0]}
+
+
+def test_percentiles_of_values_moved_to_a_bound_are_told_and_stay_valid():
+    narrow = PublicFacts(value_low=8.0, value_high=25.0)
+    estimate = PercentileCurves().release_many(
+        people(2000, facts=narrow), [(Budget(2.0, 1e-6),)], 3, generator(3, 1, 0))
+    assert share_told(estimate, check_words.MOVED_PERCENTILES) == 1
+    assert not estimate.is_unreliable.any()

@@ -179,10 +179,21 @@ def test_a_doubtful_release_is_named_before_it_is_compared_or_asked(cards, capsy
     assert __main__.main(["compare-cards", *cards, "--disjoint"]) == 0
     first, *others = capsys.readouterr().out.splitlines()
     assert first.startswith("Doubtful:") and "boys" in first and "girls" not in first
+    assert others[0].startswith("No test") and not any("p = " in line for line in others)
     assert not any("Doubtful" in line for line in others)
     for each, is_doubtful in zip(cards, (False, True), strict=True):
         assert __main__.main(["ask-card", each, "average"]) == 0
         assert capsys.readouterr().out.startswith("Doubtful:") is is_doubtful
+
+
+def test_a_release_too_small_to_test_its_times_is_named_where_it_is_compared(cards, capsys):
+    path = Path(cards[1])
+    check = {"fact": "Observation times are spread as stated", "outcome": "untested",
+             "measured": "5 %", "would_have_shown": "a gap of 30 %"}
+    path.write_text(json.dumps(json.loads(path.read_text()) | {"accuracy": {"checks": [check]}}))
+    assert __main__.main(["compare-cards", *cards, "--disjoint"]) == 0
+    out = capsys.readouterr().out
+    assert "boys is too small to show" in out and "if the mean curves of all" in out
 
 
 def test_cards_are_refused_without_the_statement_or_of_the_same_release(cards, capsys):

@@ -103,7 +103,7 @@ def test_each_cell_is_read_as_if_it_stood_alone(cells, column, decimal):
      ["2024-01-03T00:30:00+01:00", "2024-01-02T23:30Z", "2024-01-02T18:00-0530"], [-0.5] * 3),
     ({"order": "unix", "from": "days since 2024-01-01"}, ["1704067200", "1704153600"], [0, 1]),
     ({"order": "unix milliseconds", "from": "hours since 2024-01-01"}, ["1704070800000"], [1]),
-    ({"order": "ymd"}, ["2024-07-02"], [2024.5])])
+    ({"order": "ymd", "from": "calendar years"}, ["2024-07-02"], [2024.5])])
 def test_dates_are_read_by_their_stated_order_and_zone(entry, cells, expected):
     assert times(cells, kind="date", **entry) == pytest.approx(expected)
 

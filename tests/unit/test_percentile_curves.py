@@ -19,7 +19,9 @@ from engine.core.types import (
     Sizes,
     Truth,
 )
+from engine.mechanisms.families.adaptive.checked_facts import FACTS
 from engine.mechanisms.families.adaptive.percentile_stages import releases
+from engine.mechanisms.families.adaptive.scales import bounds_of
 from engine.mechanisms.percentile_curves import (
     BEYOND,
     FEW_COMMON_TIMES,
@@ -157,7 +159,7 @@ def test_the_asymmetry_of_normal_readings_is_standard_normal_and_that_of_skewed_
         data, budgets = source.draw(repeats, generator(5, 0, 0)), (Budget(4.0, 1e-6),)
         plan = MEAN.plan(source.public, budgets)
         return np.concatenate([np.ravel(shape_of_shares(surface, 9).asymmetry[:, 0]) for _, _, surface in
-                               MEAN._surfaces(data, [plan], 1, generator(5, 1, 0))])
+                               MEAN.fit(data, [plan], 1, generator(5, 1, 0)).surfaces([plan])])
 
     normal = asymmetries("normal", 8)
     assert abs(normal.mean()) < 3 / np.sqrt(8) and 0.5 < normal.std(ddof=1) < 1.6
@@ -206,8 +208,9 @@ def test_the_shares_of_all_releases_sum_to_one_and_each_has_its_own_line(data):
     assert len(set(steps)) == len(steps) == 16
     with transcript.recorded() as messages:
         estimate = released(MEAN, data)
-    assert [message.step.key for message in messages] == steps
-    assert [line.step.key for line in estimate.spends[0]] == steps
+    assert [message.step.key for message in messages] == [FACTS.key, *steps]
+    assert [line.step.key for line in estimate.spends[0]] == [FACTS.key, *steps]
+    assert accounting.keeps_promise(estimate.spends[0])
 
 
 def test_without_noise_and_clipping_shares_are_means_of_the_shares_of_people(data):
@@ -218,7 +221,7 @@ def test_without_noise_and_clipping_shares_are_means_of_the_shares_of_people(dat
     plan = replace(MEAN.plan(some.public, (NON_PRIVATE,)), width=1e6, shape_size=1, spread_size=1)
     scale = MEAN.scale(some.facts)
     fit = MEAN.fit_class(some, scale(some.values), "cosine", some.facts.design, [plan], 1,
-                         generator(1, 1, 0))
+                         bounds_of(some.facts), generator(1, 1, 0))
     (_, _, surface), = fit.surfaces([plan])
     shares = surface.expected + surface.rotation @ (surface.unshrunk @ surface.waves.T)
     owner = np.repeat(np.arange(len(counts)), counts)

@@ -117,8 +117,8 @@ def test_meters_as_columns_are_people_in_columns(first, people):
     content = table([first, *people], [[stamp, *(f"{k},5" for k in range(40))] for stamp in stamps], ";")
     proposal = propose(content)
     assert proposal.reading.frame.people == "columns" and proposal.n_people == 40
-    assert not proposal.gaps
-    assert len(read(content, proposal.reading).ids) == 40
+    assert gaps(proposal) == ["columns.time.from"]
+    assert len(read(content, proposal.likely).ids) == 40
     assert people[0] not in json.dumps(proposal.to_plain())  # names of people are no part of a reading
 
 
@@ -167,7 +167,7 @@ def test_one_persons_date_never_settles_the_order_of_everybody(decider, mark):
     for last in ([("z", decider, 60)], []):
         content = table(["id", "date", "value"], [(k, date.replace("/", mark), v) for k, date, v in rows + last])
         proposal = propose(content)
-        assert gaps(proposal) == ["columns.time.order"]
+        assert gaps(proposal) == ["columns.time.order", "columns.time.from"]
         asked = question(proposal, "columns.time.order")
         assert f"{len(rows) + len(last):,}" in asked.evidence
         assert {each.adds["columns"]["time"]["order"] for each in asked.options} == {"dmy", "mdy"}
@@ -180,14 +180,14 @@ def test_dates_of_which_many_allow_one_order_are_proposed_in_it(written, order):
     days = pd.date_range("2024-01-01", periods=120)
     content = table(["patient", "date", "value"], [(k % 30, day.strftime(written), k) for k, day in enumerate(days)])
     proposal = propose(content)
-    assert not proposal.gaps and proposal.reading.columns["time"].order == order
-    assert len(read(content, proposal.reading).ids) == 30
+    assert gaps(proposal) == ["columns.time.from"] and proposal.reading.columns["time"].order == order
+    assert len(read(content, proposal.likely).ids) == 30
 
 
 def test_dates_in_two_orders_are_asked_about_and_cannot_be_read():
     content = table(["patient", "date", "value"], [(1, "31/01/2024", 1), (1, "01/31/2024", 2), (2, "02/03/2024", 3)])
     proposal = propose(content)
-    assert gaps(proposal) == ["columns.time.order"]
+    assert gaps(proposal) == ["columns.time.order", "columns.time.from"]
     assert "2 of 3 cells are day/month/year" in question(proposal, "columns.time.order").evidence
 
 
@@ -196,9 +196,9 @@ def test_time_zones_behind_stamps_are_dropped_unless_somebody_says_else(written)
     rows = [(f"c{k}", written.format("2024-01-02", hour), 100) for k in range(20) for hour in range(24)]
     content = table(["id", "time", "value"], rows)
     proposal = propose(content)
-    time = proposal.reading.columns["time"]
-    assert (time.offset, time.counted, proposal.gaps) == ("kept", "hours of day", ())
-    assert np.isclose(read(content, proposal.reading).columns["time"].max(), 23.07, atol=0.01)
+    time = proposal.likely.columns["time"]
+    assert (time.offset, time.counted, gaps(proposal)) == ("kept", "hours of day", ["columns.time.from"])
+    assert np.isclose(read(content, proposal.likely).columns["time"].max(), 23.07, atol=0.01)
 
 
 def test_time_zones_that_differ_are_asked_about():
@@ -211,9 +211,9 @@ def test_time_zones_that_differ_are_asked_about():
 def test_seconds_since_1970_are_stamps(unit, order):
     rows = [(f"u{k}", unit * (1712102400 + 300 * j), 60) for k in range(9) for j in range(20)]
     content = table(["user", "timestamp", "bpm"], rows)
-    time = propose(content).reading.columns["time"]
+    time = propose(content).likely.columns["time"]
     assert (time.kind, time.order, time.counted) == ("date", order, "hours of day")
-    assert read(content, propose(content).reading).columns["time"].max() < 2
+    assert read(content, propose(content).likely).columns["time"].max() < 2
 
 
 def test_a_date_and_its_clock_time_in_two_columns_are_one_time():
@@ -221,7 +221,7 @@ def test_a_date_and_its_clock_time_in_two_columns_are_one_time():
     content = table(["user", "date", "time", "glucose"], rows)
     proposal = propose(content)
     assert proposal.reading.columns["time"].names == ("date", "time")
-    assert sorted(set(read(content, proposal.reading).columns["time"])) == [h + 0.5 for h in range(24)]
+    assert sorted(set(read(content, proposal.likely).columns["time"])) == [h + 0.5 for h in range(24)]
 
 
 @pytest.mark.parametrize("above", [0, 1, 3])

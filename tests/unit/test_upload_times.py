@@ -38,7 +38,7 @@ def read(content, **stated):
 
 def suggested(content):
     """What the times of a file count by the proposal; in the header, the times themselves."""
-    reading = propose(content).reading
+    reading = propose(content).likely
     return reading.columns["time"].counted if "time" in reading.columns else tuple(
         time for _, time in reading.at)
 
@@ -79,7 +79,7 @@ def test_a_night_across_midnight_is_suggested_from_the_first_observation_of_each
 
 def test_visits_on_different_days_keep_the_calendar_and_nobody_alone_changes_a_suggestion():
     visits = file({f"P{k}": ["2023-01-02", "2023-06-02", "2024-01-02"] for k in range(5)})
-    assert suggested(visits) == ""
+    assert suggested(visits) == "calendar years"
     late = file({**{f"P{k}": day(k) for k in range(12)},
                  "Q": ["2024-03-11 08:00", "2024-05-11 08:00"]})
     assert suggested(late) == "hours of day"

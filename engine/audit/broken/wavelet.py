@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from engine.audit.broken import Broken, bug
 from engine.core.types import Array, Budget, CurveData
-from engine.mechanisms.families.wavelets.checked import Messages
+from engine.mechanisms.families.wavelets.checked import FactMessages
 from engine.mechanisms.wavelet_adaptive import Stage, WaveletAdaptive
 from engine.mechanisms.wavelet_global import CurvePlan, WaveletGlobal
 from engine.mechanisms.wavelet_pointwise import WaveletPointwise
@@ -133,7 +133,7 @@ class TimesBeyondTheRange(_Curve):
 class _QuietChecks(Broken, WaveletGlobal):
     quiet: ClassVar[str]  # which noise of the messages about facts is a tenth of what it must be
 
-    def messages_about_facts(self, *args: Any) -> Messages | None:
+    def messages_about_facts(self, *args: Any) -> FactMessages | None:
         honest = super().messages_about_facts(*args)
         return None if honest is None else replace(
             honest, **{self.quiet: getattr(honest, self.quiet) / 10})

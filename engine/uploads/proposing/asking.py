@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
+
+import numpy as np
 
 from engine.core.lists import counted, listed, shortened
 from engine.uploads.misfits import LEAST_OF_TIMES, lonely_codes
@@ -30,6 +32,7 @@ from engine.uploads.proposing.roles import (
 from engine.uploads.reading_of_files import DAY, FIRST, Column, Kind, Order, Person, Reading
 
 _OFFERED = 8  # columns, or texts
+_KNOWN_PARTS = {"interval", "slot", "period", "hour", "minute", "hh", "clock"}  # of a day
 _ORDERS = {Order.DMY: "Day first: 03/04/2024 is 3 April",
            Order.MDY: "Month first: 03/04/2024 is 4 March",
            Order.YMD: "Year first: 2024-03-04 is 4 March"}
@@ -42,7 +45,7 @@ _HELD = {FileKind.OUTCOMES: "how long somebody was followed", FileKind.VALUES: "
          FileKind.SCORES: "the scores"}
 
 
-def gaps_of(look: Look, roles: Roles, reading: Reading) -> Iterator[Question]:
+def gaps_of(look: Look, roles: Roles, reading: Reading, beginning: str) -> Iterator[Question]:
     """Yield what has to be said before anything is published."""
     if reading.person is None:
         yield question_on_people(_left(look, roles), are_one_series(look, roles),
@@ -64,18 +67,23 @@ def gaps_of(look: Look, roles: Roles, reading: Reading) -> Iterator[Question]:
             yield _on_order(look, roles, role, column)
         if column.kind is Kind.WORD and not column.words:
             yield _on_words(look, roles, role, column)
+    if time is not None and time.kind is Kind.DATE and not time.counted and (
+            roles.kind not in EVENTS):
+        yield _on_beginning(time, beginning or "calendar years", True)
     yield from _on_missing(look, roles, reading)
 
 
 def doubts_of(look: Look, roles: Roles, reading: Reading) -> Iterator[Question]:
     """Yield what should be looked at in a reading that is complete without."""
     time = reading.columns.get("time")
-    if time is not None and time.kind in (Kind.DATE, Kind.CLOCK) and roles.kind not in EVENTS:
-        yield _on_beginning(time)
+    if time is not None and time.kind in (Kind.DATE, Kind.CLOCK) and roles.kind not in EVENTS and (
+            time.counted):
+        yield _on_beginning(time, time.counted, False)
     for role, names in roles.single.items():
         if role in reading.columns and reading.columns[role].kind is Kind.DATE and (
                 len(names) == 1):
             yield from _on_offset(look, names[0], role)
+    yield from _on_several(look, roles, reading)
     site = look.by_name.get("server")
     if site is not None and "site" not in reading.columns and site not in roles.used:
         yield _on_sites(look, site)
@@ -97,9 +105,11 @@ def _left(look: Look, roles: Roles) -> list[Any]:
 def _of_columns(look: Look) -> Option:
     """Return the answer that each column beside the first is a person, with their times there."""
     first, *others = look.columns
-    return Option(f"Each column beside “{shortened(first)}” is one person: {len(others):,}", {
+    time = _plain(look, first, "time")
+    return Option(f"Each column beside “{shortened(first)}”{_in_words(time)} is one person: "
+                  f"{len(others):,}", {
         "frame": {"people": "columns", "header": [look.raw(first)]}, "person": {"header": True},
-        "columns": {"time": _plain(look, first, "time"), "value": None,
+        "columns": {"time": time, "value": None,
                     "values": {"kind": look.kind(others[0]).value, "at": None}},
         "several": "average"})
 
@@ -112,8 +122,9 @@ def _on_role(look: Look, roles: Roles, role: str, person: Person | None) -> Ques
     able = [name for name in (roles.candidates if role == "value" else ())
             or look.free(used) if look.kind(name) in kinds or role == "status"][:_OFFERED]
     what = _HELD.get(roles.kind, _MEANT[role]) if role == "time" else _MEANT[role]
-    options = tuple(Option(f"“{shortened(name)}”", {"columns": {role: _plain(look, name, role)}})
-                    for name in able)
+    entries = {name: _plain(look, name, role) for name in able}
+    options = tuple(Option(f"“{shortened(name)}”{_in_words(entry)}", {"columns": {role: entry}})
+                    for name, entry in entries.items())
     return Question(field=f"columns.{role}", question=f"By their names, no column says {what}.",
                     options=options, evidence=f"There are {listed(list(look.columns), _OFFERED)}.",
                     words=f'"{role}": {{"name": "…", "kind": "number"}} in “columns”')
@@ -127,9 +138,17 @@ def _plain(look: Look, name: str, role: str) -> dict[str, Any]:
     if kind is Kind.DATE:
         content = look.columns[name]
         offset = {"offset": "kept"} if content.n_with_offset else {}
-        return {"name": raw, "kind": "date", "order": content.likely_order.value, **offset}
+        counted_from = {"from": "hours of day" if content.have_clock else "calendar years"} if (
+            role == "time") else {}
+        return {"name": raw, "kind": "date", "order": content.likely_order.value, **counted_from,
+                **offset}
     usual = {Kind.CLOCK: {"from": "hours of day"}, Kind.ELAPSED: {"from": "hours"}}.get(kind, {})
     return {"name": raw, "kind": kind.value, **usual}
+
+
+def _in_words(entry: Mapping[str, Any]) -> str:
+    """Return what the dates of an entry count, in brackets."""
+    return f" ({entry['from']})" if entry["kind"] == "date" and "from" in entry else ""
 
 
 def _meanings(look: Look, name: str) -> dict[str, Any]:
@@ -227,20 +246,18 @@ def notes_on(look: Look, roles: Roles, reading: Reading) -> Iterator[str]:
 # -- doubts ----------------------------------------------------------------------------------------
 
 
-def _on_beginning(time: Column) -> Question:
-    """Return the question what dates or clock times count, with the proposal first."""
+def _on_beginning(time: Column, chosen: str, is_gap: bool) -> Question:
+    """Return the question what dates or clock times count, with the likeliest first."""
     able = {f"hours {DAY}": "The time of day, in hours",
             f"hours since {FIRST}": "Hours since each person’s first observation"}
     if time.kind is Kind.DATE:
         able |= {"calendar years": "Years of the calendar",
                  f"days since {FIRST}": "Days since each person’s first observation"}
-    usual = "calendar years" if time.kind is Kind.DATE else f"hours {DAY}"
-    chosen = time.counted or usual
     able.setdefault(chosen, chosen[0].upper() + chosen[1:])
     options = tuple(Option(label, {"columns": {"time": {"from": counted_from}}})
                     for counted_from, label in sorted(
                         able.items(), key=lambda each: each[0] != chosen))
-    return Question(field="columns.time.from", is_gap=False, options=options,
+    return Question(field="columns.time.from", is_gap=is_gap, options=options,
                     question=f"What is the time of “{shortened(time.name)}” counted from?",
                     words='"from": "hours of day", "days since 2024-01-31", …')
 
@@ -259,6 +276,34 @@ def _on_offset(look: Look, name: str, role: str) -> Iterator[Question]:
                             {"columns": {role: {"offset": "to UTC"}}})),
             evidence=f"{number:,} of {total:,} stamps have one; {content.n_offsets:,} differ.",
             words='"offset": "kept" or "offset": "to UTC"')
+
+
+def _on_several(look: Look, roles: Roles, reading: Reading) -> Iterator[Question]:
+    """Ask if most lines are repeated measurements, or another column says when they were made."""
+    person, times = reading.person, roles.single.get("time", ())
+    if roles.kind is not FileKind.CURVES or reading.is_wide or look.framed.frame.export or (
+            look.stated.several or person is None or not person.column or not times):
+        return
+    columns = [look.columns[name].codes for name in (*_named(look, person.column), *times)]
+    number = np.unique(np.column_stack(columns), axis=0, return_counts=True)[1]
+    alone = int(number[number == 1].sum())
+    if 2 * alone >= look.framed.n_lines:
+        return
+    when = [look.columns[name].name for name in look.free(roles.used)
+            if is_of_time(plain_name(name)) or _KNOWN_PARTS & {*plain_name(name).split("_")}]
+    also = f" Does {listed(when)} say when in it? Then put both into one column." if when else ""
+    yield Question(
+        field="several", is_gap=False,
+        question=f"Were several values of a person at one {listed(times)} measured at the same "
+        f"moment?{also}",
+        options=(Option("Yes: all are kept", {"several": "keep"}),
+                 Option("Yes: they are averaged", {"several": "average"})),
+        evidence=f"{look.framed.n_lines - alone:,} of {look.framed.n_lines:,} lines share person and "
+        "time with another.", words='"several": "keep" or "several": "average"')
+
+
+def _named(look: Look, raw: str) -> list[str]:
+    return [name for name in look.columns if look.raw(name) == raw]
 
 
 def _on_sites(look: Look, name: str) -> Question:

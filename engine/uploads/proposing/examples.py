@@ -120,6 +120,6 @@ def summary_of(reading: Reading, n_people: int | None, n_observations: int) -> l
 
 
 def _called(column: Column, of_spans: str) -> str:
-    unit = column.unit or of_spans or unit_of(column)
+    unit = column.unit or of_spans or (unit_of(column) if column.counted else "")
     kind = f" ({column.kind}{f', {unit}' if unit else ''})"
     return f"“{shortened(column.name)}”{kind}"

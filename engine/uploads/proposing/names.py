@@ -263,7 +263,8 @@ def _of_one_measure(names: list[str], free: Iterable[str]) -> list[str]:
 
     Which of several measures is meant, and which of x, y and z, is not for a program to say.
     """
-    values = [name for name in names if name in _VALUES and not (name == "y" and "z" in free)]
+    names = [name for name in names if not (name == "y" and "z" in free)]
+    values = [name for name in names if name in _VALUES]
     return values or (names if len(names) == 1 else [])
 
 

@@ -30,6 +30,7 @@ from engine.uploads.proposing.names import (
 )
 from engine.uploads.proposing.questions import Option, Question
 from engine.uploads.reading_of_files import Kind, Person
+from engine.uploads.units import known_unit
 
 _TOTALS = frozenset((
     "total", "totals", "subtotal", "grand_total", "sum", "mean", "average", "avg", "median",
@@ -112,7 +113,8 @@ FILE = Option("The whole file is one person’s", {"person": {"file": True}})
 def proposed_ids(columns: Sequence[Content]) -> Ids | None:
     """Return the column whose name is usual for people, the likeliest first; None without."""
     for content in sorted(columns, key=lambda content: rank_of_people(content.name)):
-        if names_people(content.name, content.n_different < content.n_known):
+        if names_people(content.name, content.n_different < content.n_known) and not (
+                plain_name(content.name) == "unit" and all(map(known_unit, content.known))):
             return Ids(content)
     return None
 

@@ -39,6 +39,7 @@ from engine.uploads.proposing.series import (
     may_begin_with_times,
     numbered,
     refuse_names,
+    refuse_slashed,
     series_of,
     with_colons,
 )
@@ -212,6 +213,8 @@ def roles_of(look: Look, kind: FileKind | None = None) -> Roles:
         return _of_export(look)
     _refuse_without_header(look)
     guessed = _kind_of_file(look) if kind is None else kind
+    if kind is None and guessed is FileKind.RECORDS:
+        refuse_slashed(look.named)
     roles = (_of_records(look) if guessed is FileKind.RECORDS else
              _of_events(look, guessed) if guessed in EVENTS else _of_curves(look, guessed))
     chosen = {role: (look.choices[name],) for role, name in (("group", "group"), ("site", "server"))

@@ -109,11 +109,7 @@ def refuse_names(table: Columns) -> None:
                          f"{listed(months[:1])} are months without a day.", field="layout",
                          hint="Write them as dates, such as 2024-03-01, or as months since a "
                          "start: 0, 1, 2.")
-    slashed = [name for name in table.columns if _SLASHED.fullmatch(name.strip())]
-    if len(slashed) > 1:
-        raise InputError(f"The names of {counted(len(slashed), 'column')} are dates with slashes, "
-                         "in which day and month may stand in either order.", field="layout",
-                         hint="Write them as 2024-03-31.")
+    refuse_slashed(table)
     clock = [name for name in table.columns if _COMPACT_CLOCK.fullmatch(name)]
     if len(clock) > 1 and any(name[0] == "0" for name in clock):
         raise InputError(f"Names of columns such as {listed(clock[:1])} look like clock times "
@@ -128,6 +124,15 @@ def refuse_names(table: Columns) -> None:
         raise InputError(f"Names of columns say times in several units, such as "
                          f"{listed([*several.values()][:2])}.", field="layout",
                          hint="Write all of them in one unit, such as 6 months and 12 months.")
+
+
+def refuse_slashed(table: Columns) -> None:
+    """Refuse names that are dates by either order."""
+    slashed = [name for name in table.columns if _SLASHED.fullmatch(name.strip())]
+    if len(slashed) > 1:
+        raise InputError(f"The names of {counted(len(slashed), 'column')} are dates with slashes, "
+                         "in which day and month may stand in either order.", field="layout",
+                         hint="Write them as 2024-03-31.")
 
 
 def _with_minus_signs(family: dict[str, float]) -> dict[str, float]:

@@ -653,7 +653,7 @@ def _picture(release: Published, suffix: str) -> None:
         with layout.fold("Stated facts and what was measured of them", f"release_checks{suffix}"
                          ) as is_open:
             if is_open:
-                st.table([dict(zip(("Fact", "Measured", "Would have shown"), row, strict=True))
+                st.table([{name.replace("_", " ").capitalize(): text for name, text in row.items()}
                           for row in release.uncertainty.checks])
     with layout.fold("Numbers behind this picture", f"release_numbers{suffix}") as is_open:
         if is_open:

@@ -129,8 +129,8 @@ def _of_events(columns: EventColumns, of_dates: bool) -> Stated:
                      "intervals as people and ε allow.")
     step = _number("Times are recorded in steps of (optional)", "e.g. 1", "time_step",
                    "In the unit of the times: 1 for whole days if the unit is days. Left empty, "
-                   "the limits of a median go outward to the edges of intervals, since times may "
-                   "be heaped on months or years.") if outcomes else None
+                   "the confidence interval of a median ends at edges of intervals, since times "
+                   "may be heaped on months or years.") if outcomes else None
     origin = _origin("protocol of the study" if outcomes else "manual of the device")
     sizes = _group_sizes(columns.groups) if columns.groups else ()
     return (partial(declare_events, low, high, origin, columns, edges, sizes, step, **words),

@@ -16,7 +16,7 @@ from engine.mechanisms.families.adaptive.checked_facts import (
     smallest_far,
 )
 from engine.mechanisms.families.adaptive.fits import Heard
-from engine.mechanisms.families.adaptive.rules import Scale
+from engine.mechanisms.families.adaptive.scales import Scale
 
 UNTRUE = ("Observation times are not spread as stated: about {share} of them lie between {start} "
           "and {end}, where {expected} should. The band is not valid.")
@@ -33,8 +33,9 @@ MOVED = ("About {share} of the observations lie beyond {bound}. They were moved 
 LEFT_OUT = ("At {times} only about {share} of people were observed. Observations there were left "
             "out.")
 FEW_PRESENT = "At {times} only about {share} of people were observed."
-MOST_ABSENT = ("At more than half of the common times less than half of people were observed. The "
-               "band is not valid.")
+ABSENT = "At {times} only about {share} of people were observed. The band is not valid."
+MOVED_PERCENTILES = ("About {share} of the observations lie beyond {bound}. They count as {bound}, "
+                     "and so does any percentile beyond it.")
 FAR_AWAY = ("About {share} of people are far from the others. The curve may lie too close to most "
             "people; the band is not valid.")
 NOT_VISIBLE = "Not visible here: {}."
@@ -74,7 +75,7 @@ def _said(facts: PublicFacts, scale: Scale, heard: Heard, k: int) -> Iterator[Sa
             yield from _of_spread_times(facts, decision, decision.window, question.design.is_known)
         yield from _of_common_times(facts, decision)
         yield decision.follows_covariates, True, lambda where: (FOLLOWS, {})
-        yield from _of_bounds(facts, scale, decision)
+        yield from _of_bounds(facts, scale, decision, question.is_of_mean)
     yield heard.may_be_empty(k), True, lambda where: (PART_EMPTY, {})
     check, _ = heard.far_people(k)
     yield (check.has(Outcome.VOID), True,
@@ -105,23 +106,24 @@ def _of_common_times(facts: PublicFacts, decision: Decision) -> Iterator[Said]:
             return text, {"times": listed, "share": _share(float(present[where][few].max()))}
         return words
 
-    is_read = decision.thin & ~decision.left_out
-    most = decision.is_mostly_absent
-    yield decision.left_out.any(axis=-1), False, at(decision.left_out, LEFT_OUT)
-    yield np.asarray(is_read.any(axis=-1) & ~most), False, at(is_read, FEW_PRESENT)
-    yield most, True, lambda where: (MOST_ABSENT, {})
+    is_read = decision.thin & ~decision.left_out & ~decision.absent
+    yield np.asarray(decision.left_out.any(axis=-1)), False, at(decision.left_out, LEFT_OUT)
+    yield np.asarray(decision.absent.any(axis=-1)), True, at(decision.absent, ABSENT)
+    yield np.asarray(is_read.any(axis=-1)), False, at(is_read, FEW_PRESENT)
 
 
-def _of_bounds(facts: PublicFacts, scale: Scale, decision: Decision) -> Iterator[Said]:
+def _of_bounds(facts: PublicFacts, scale: Scale, decision: Decision, is_of_mean: bool
+               ) -> Iterator[Said]:
     def moved(where: Where) -> Words:
         side = int(np.argmax(np.where(decision.is_moved[where], decision.beyond[where], -1.0)))
         bound = "the stated distance from the prior curve"
         if scale.is_flat:
             value = scale.middle.heights[0] + (scale.half if side else -scale.half)
             bound = f"the stated bound {_number(value)} {facts.value_unit}".rstrip()
-        return MOVED, {"share": _share(decision.beyond[where][side]), "bound": bound}
+        return MOVED if is_of_mean else MOVED_PERCENTILES, {
+            "share": _share(decision.beyond[where][side]), "bound": bound}
 
-    yield decision.is_moved.any(axis=-1), True, moved
+    yield np.asarray(decision.is_moved.any(axis=-1)), is_of_mean, moved
 
 
 def _not_visible(facts: PublicFacts, scale: Scale, heard: Heard) -> Iterator[Caution]:

@@ -51,7 +51,7 @@ Several sites send messages about their own people; these are pooled by numbers 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 
@@ -61,9 +61,11 @@ from scipy.special import ndtri
 
 from engine.core.checks import Check, Fact, Outcome, outcomes
 from engine.core.grids import read_only
-from engine.core.types import Array, Design, Step, TimeLaw
+from engine.core.types import Array, CurveData, Design, Step, TimeLaw
+from engine.mechanisms.families.adaptive.scales import Scale
 from engine.numerics.observation_times import Stratified, draw_times
 from engine.numerics.time_histograms import shares_in
+from engine.privacy import transcript
 
 SENSITIVITY, PURE_SENSITIVITY = math.sqrt(2), 4.0  # as proved above; the second in ℓ₁ norm
 FACTS = Step("facts about observations", sensitivity=SENSITIVITY)
@@ -75,6 +77,7 @@ FAR = Step("people far from the others", sensitivity=SENSITIVITY)
 FAR_SHARE, PURE_SHARE = 0.03, 0.05
 _MOST, _LEAST, _MOST_UP_TO = 0.10, 0.02, 100.0
 
+_ENTRIES = 4_000_000  # numbers of all people, worked on together
 PARTS, FINE_PARTS = 6, 48  # of the time range; four, five, eight or ten parts tell gaps more rarely
 QUARTERS = 4  # parts beside covariates
 # The .99 quantile of the largest |z| of all windows under noise alone, by parts, and Laplace noise.
@@ -179,12 +182,13 @@ class FirstMessage:
         regressors : (repeats, K, people), optional
             G within [−1, 1], the first 1; all 0 where a covariate is no number.
         """
-        blocks, is_number = [], (side >= 0) & np.isfinite(times)
+        blocks: list[Array] = []
+        is_number = (side >= 0) & np.isfinite(times)
         if regressors is not None:
             quarters = np.clip(np.where(is_number, times, 0.0) * QUARTERS, 0, QUARTERS - 1)
             of_parts = shares_in(quarters.astype(np.int64), is_number, counts, QUARTERS)
             products = of_parts[:, :, None] * regressors[:, None]
-            blocks.append(products.reshape(len(times), -1, len(counts)))
+            blocks.append(np.asarray(products.reshape(len(times), -1, len(counts))))
         elif self.has_parts:
             fine = shares_in(parts_of(np.where(is_number, times, 0.0)), is_number, counts,
                              FINE_PARTS)
@@ -194,7 +198,7 @@ class FirstMessage:
             seen = shares_in(nearest(times, self.times), is_number, counts, len(self.times))
             blocks.append((seen > 0) * 1.0)
         beyond = shares_in(side, is_number, counts, 3)[:, :2]
-        blocks.append(beyond if regressors is None else beyond * regressors[:, :1])
+        blocks.append(beyond if regressors is None else np.asarray(beyond * regressors[:, :1]))
         return np.concatenate(blocks, axis=1)
 
     def blocks(self, numbers: Array) -> tuple[Array, Array, Array]:
@@ -214,6 +218,48 @@ def nearest(times: Array, stated: Sequence[float]) -> NDArray[np.int64]:
     """The number of the stated time that each time is nearest to."""
     between = (np.array(stated[1:]) + np.array(stated[:-1])) / 2
     return np.searchsorted(between, times)
+
+
+def site_averages(message: FirstMessage, data: CurveData, scale: Scale, servers: Sequence[slice],
+                  regressors: Callable[[slice], Array] | None = None) -> Array:
+    """Averages over the people of each site, without weights: (repeats, sites, numbers)."""
+    blocks, tall = [], max(1, _ENTRIES // (len(message.weights) * max(data.n_curves, 1)))
+    for first in range(0, data.n_repeats, tall):
+        some = slice(first, first + tall)
+        each = message.statistic(
+            data.times[some], scale.side(data.times[some], data.values[some]), data.counts,
+            None if regressors is None else regressors(some))
+        blocks.append(np.stack([each[..., curves].mean(axis=-1) for curves in servers], axis=1))
+    return np.concatenate(blocks)
+
+
+def sent_by_sites(message: FirstMessage, averages: Array, costs: Sequence[Array],
+                  noises: Sequence[Array], people: Sequence[int]) -> tuple[Array, Array]:
+    """Send the first message of every site; what all say together, and the noise in it.
+
+    Parameters
+    ----------
+    averages : (repeats, sites, numbers)
+        As of `site_averages`.
+    costs : (sites, columns)
+        μ, or ε where δ = 0, of each release.
+    noises : (repeats, columns, numbers), for each site
+        Of unit variance.
+    people : (sites,)
+        How many there are.
+
+    Returns
+    -------
+    (repeats, columns, numbers), (columns, numbers)
+        With weights undone.
+    """
+    sent, scales = [], []
+    for s, (cost, noise, n) in enumerate(zip(costs, noises, people, strict=True)):
+        unit = (message.unit_noise / (n * cost))[:, None]
+        values = averages[:, s][:, None] * message.weights + unit * noise
+        sent.append(transcript.sent(s, message.step, values, unit) / message.weights)
+        scales.append(unit / message.weights)
+    return pooled(sent, scales, people)
 
 
 def pooled(sent: Sequence[Array], scales: Sequence[Array], people: Sequence[int]
@@ -252,6 +298,9 @@ class Question:
     design: Design  # as stated; of an unknown one even times are judged, and may be corrected
     observations: tuple[tuple[int, int], ...]
     n_people: int  # sampling variability is that of one observation of each
+    # Percentiles of values that are moved to a bound are the percentiles, moved. Of them no time is
+    # left out.
+    is_of_mean: bool = True
 
     @property
     def expected(self) -> Array:
@@ -285,7 +334,7 @@ class Decision:
     present: Array  # (…, q), shares of people at common times
     thin: NDArray[np.bool_]  # (…, q), where they are fewer than three quarters
     left_out: NDArray[np.bool_]  # (…, q), where later messages do not read them
-    is_mostly_absent: NDArray[np.bool_]  # (…), where that would be most times: none are left out
+    absent: NDArray[np.bool_]  # (…, q), those that would be left out if they were not too many
     beyond: Array  # (…, 2), shares of observations below and above the bounds
     is_moved: NDArray[np.bool_]  # (…, 2), where these are too many
     follows_covariates: NDArray[np.bool_]  # (…), whether observation times do
@@ -310,10 +359,9 @@ def decide(question: Question, measured: Array, noise: Array) -> Decision:
     first, fine, beyond = message.blocks(measured)
     of_first, of_fine, of_beyond = message.blocks(noise)
     window, present = None, first if message.times else first[..., :0]
-    departs = is_clustered = is_mostly_absent = np.zeros(measured.shape[:-1], dtype=bool)
-    thin = left_out = np.zeros(present.shape, dtype=bool)
+    departs = is_clustered = follows = np.zeros(measured.shape[:-1], dtype=bool)
+    thin = left_out = absent = np.zeros(present.shape, dtype=bool)
     checks: list[Check] = []
-    follows = is_mostly_absent
     if message.n_functions:
         by_function = (*measured.shape[:-1], QUARTERS, message.n_functions)
         first, of_first = first.reshape(by_function), of_first.reshape(by_function)
@@ -328,12 +376,13 @@ def decide(question: Question, measured: Array, noise: Array) -> Decision:
         check, is_clustered = _of_clusters(question, fine, of_fine, departs)
         checks.append(check)
     if message.times:
-        check, thin, left_out = _of_times(question, present, of_first)
-        is_mostly_absent = check.has(Outcome.VOID)
+        check, thin, few = _of_times(question, present, of_first)
+        left_out, absent = (few & ~check.has(Outcome.VOID)[..., None],
+                            few & check.has(Outcome.VOID)[..., None])
         checks.append(check)
-    check, is_moved = _of_bounds(beyond, of_beyond, message.pure)
+    check, is_moved = _of_bounds(question, beyond, of_beyond)
     return Decision((*checks, check), window, departs, is_clustered, present, thin, left_out,
-                    is_mostly_absent, beyond, is_moved, follows)
+                    absent, beyond, is_moved, follows)
 
 
 def _of_windows(question: Question, shares: Array, noise: Array
@@ -400,7 +449,7 @@ def _of_covariates(question: Question, products: Array, noise: Array
                      + np.maximum(shares, 0.0) / n)
     tests = apart.shape[-1] * apart.shape[-2]
     limit = np.maximum(quantile(_DEPENDENT_LEVEL / 2 / tests) * spread, _DEPENDENT)
-    told = (np.abs(apart) > limit).any(axis=(-1, -2))
+    told = np.asarray((np.abs(apart) > limit).any(axis=(-1, -2)))
     largest, of_test, at = (each.max(axis=(-1, -2)) for each in (np.abs(apart), spread, limit))
     return Check(COVARIATES, largest, of_test, at, at + quantile(_ONE_OF_TEN) * of_test,
                  outcomes(told, Outcome.VOID, of_test < _MAX_NOISE)), told
@@ -416,26 +465,27 @@ def _of_times(question: Question, present: Array, noise: Array
     beyond, planned = quantile(_THIN_LEVEL / q, pure), question.planned_at_each
     thin = present + beyond * noise < _THIN * planned
     few = thin & (present < _LEFT_OUT * planned)
-    is_void = few.mean(axis=-1) > 0.5
-    left_out = few & ~is_void[..., None]
+    is_void = few.mean(axis=-1) > (0.5 if question.is_of_mean else 0.0)
     of_time = noise.mean(axis=-1)
     limit = _THIN * planned - beyond * of_time
     outcome = np.where(is_void, Outcome.VOID.value, outcomes(
-        left_out.any(axis=-1), Outcome.CORRECTED))
+        np.asarray(few.any(axis=-1)), Outcome.CORRECTED))
     outcome = np.where((outcome == Outcome.HOLDS.value) & thin.any(axis=-1), Outcome.TOLD.value,
                        outcome)
     smallest = np.maximum(limit - quantile(_ONE_OF_TEN, pure) * of_time, 0.0)
-    return Check(AVAILABLE, present.min(axis=-1), of_time, limit, smallest, outcome), thin, left_out
+    return Check(AVAILABLE, present.min(axis=-1), of_time, limit, smallest, outcome), thin, few
 
 
-def _of_bounds(beyond: Array, noise: Array, pure: bool) -> tuple[Check, NDArray[np.bool_]]:
+def _of_bounds(question: Question, beyond: Array, noise: Array
+               ) -> tuple[Check, NDArray[np.bool_]]:
     """Ask how many observations were moved to a bound: how far they were beyond, nothing tells."""
+    pure, outcome = question.message.pure, Outcome.VOID if question.is_of_mean else Outcome.TOLD
     limit = _BEYOND + quantile(_BEYOND_LEVEL, pure) * noise
     told = beyond > limit
     of_bound = noise.max(axis=-1)
     return Check(BOUNDS, beyond.max(axis=-1), of_bound, limit.max(axis=-1),
                  limit.max(axis=-1) + quantile(_ONE_OF_TEN, pure) * of_bound,
-                 outcomes(told.any(axis=-1), Outcome.VOID, of_bound < _MAX_NOISE)), told
+                 outcomes(np.asarray(told.any(axis=-1)), outcome, of_bound < _MAX_NOISE)), told
 
 
 def of_far_people(shares: Array, usual: Array, noise: Array) -> tuple[Check, Array]:

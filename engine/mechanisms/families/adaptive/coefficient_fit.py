@@ -22,7 +22,8 @@ from engine.mechanisms.families.adaptive.fits import (
     symmetric,
 )
 from engine.mechanisms.families.adaptive.location import Located
-from engine.mechanisms.families.adaptive.rules import Scale, public_scale
+from engine.mechanisms.families.adaptive.rules import public_scale
+from engine.mechanisms.families.adaptive.scales import Scale
 from engine.numerics.bases import Basis
 from engine.numerics.deviations import AffineDeviations, weighted_within_curves
 from engine.numerics.least_squares import within_functions

@@ -27,7 +27,8 @@ from engine.mechanisms.families.adaptive.checked_facts import (
     Question,
     decide,
     of_far_people,
-    pooled,
+    sent_by_sites,
+    site_averages,
 )
 from engine.mechanisms.families.adaptive.constants import Constants
 from engine.mechanisms.families.adaptive.location import (
@@ -37,16 +38,15 @@ from engine.mechanisms.families.adaptive.location import (
     locate,
     release_steps,
 )
-from engine.mechanisms.families.adaptive.rules import Scale, mu_of
+from engine.mechanisms.families.adaptive.rules import mu_of
+from engine.mechanisms.families.adaptive.scales import Scale
 from engine.numerics.bases import Basis
 from engine.numerics.deviations import Deviations
 from engine.numerics.reference_law import DeviationLaw
 from engine.numerics.time_histograms import Mixing
-from engine.privacy import transcript
 from engine.privacy.feasibility import Feasibility
 
 NOISE_FREE = 1e12  # a μ without noise
-_ENTRIES = 4_000_000  # numbers of the first message of all people, worked on together
 
 
 def _none() -> Array:
@@ -375,6 +375,14 @@ class Heard:
     reach: Array  # how far a person at one radius moves the level, in unit scale
     relies_on_law: bool  # whether times are learned only where they contradict a law
 
+    def note(self, k: int, repeats: slice, question: Question, measured: Array, noise: Array
+             ) -> None:
+        """Keep what a plan's first messages (repeats, draws, numbers) said."""
+        if self.questions[k] is None:
+            self.questions[k], self.facts_noise[k] = question, noise
+            self.facts[k] = np.zeros((*self.reach.shape[1:], measured.shape[-1]))
+        self.facts[k][repeats] = measured
+
     def far_people(self, k: int) -> tuple[Check, Array]:
         """The check of the last message of a plan, and by how many radii its band is widened."""
         return of_far_people(self.far[k], self.usual[k], self.far_noise[k])
@@ -420,12 +428,11 @@ class Heard:
         return joined([unasked if check is None else check for check in found])
 
     @classmethod
-    def nothing(cls, plans: Sequence[AdaptivePlan], repeats: int, draws: int,
-                relies_on_law: bool) -> Heard:
-        shape = (len(plans), repeats, draws)
+    def nothing(cls, plans: int, repeats: int, draws: int, relies_on_law: bool = True) -> Heard:
+        shape = (plans, repeats, draws)
         far, usual = np.full((2, *shape, 2), np.nan)
         far_noise, reach = np.full((2, *shape), np.nan)
-        return cls([None] * len(plans), [_none()] * len(plans), [_none()] * len(plans),
+        return cls([None] * plans, [_none()] * plans, [_none()] * plans,
                    np.zeros(shape, dtype=bool), far, usual, far_noise, reach, relies_on_law)
 
 
@@ -456,6 +463,14 @@ class Evidence:
 
 
 E = TypeVar("E", bound=Evidence)
+
+
+def public_observations(data: CurveData) -> tuple[tuple[int, int], ...]:
+    """Numbers of observations and how many people have so many, as far as that is public."""
+    if data.facts.observations_per_curve:
+        return ((max(data.sizes.fewest_per_curve, 1), 1),)
+    counts, people = np.unique(data.counts, return_counts=True)
+    return tuple(zip(counts.tolist(), people.tolist(), strict=True))
 
 
 class AdaptiveFit(Generic[E]):
@@ -493,7 +508,7 @@ class AdaptiveFit(Generic[E]):
         ends = np.cumsum([0, *data.sizes.n_curves_per_server])
         self.servers = [slice(int(start), int(stop)) for start, stop in pairwise(ends)]
         self.innovations = np.zeros((len(plans), data.n_repeats, draws))
-        self.heard = Heard.nothing(plans, data.n_repeats, draws, design.is_known)
+        self.heard = Heard.nothing(len(plans), data.n_repeats, draws, design.is_known)
         self.kinds: dict[Hashable, list[int]] = {}  # the plans of each kind, by their numbers
         for k, plan in enumerate(plans):
             self.kinds.setdefault(plan.kind, []).append(k)
@@ -554,52 +569,28 @@ class AdaptiveFit(Generic[E]):
         message, people = plan.first, self.sizes.n_curves_per_server
         if message is None:
             return None
-        averages, sent, scales = self.averages(message), [], []
-        for s, n in enumerate(people):
-            unit = message.unit_noise / (
-                n * self.costs((plan.first_share,), s, members)[0])[:, None]
-            noise = columns(self.streams[s].facts[repeats, :, :len(message.weights)],
-                            len(feasible), 1)
-            values = averages[repeats, s][:, None] * message.weights + unit * noise
-            sent.append(transcript.sent(s, message.step, values, unit) / message.weights)
-            scales.append(unit / message.weights)
-        measured, noise = pooled(sent, scales, people)
-        question = Question(message, self.asked, self._observations, sum(people))
+        costs = [self.costs((plan.first_share,), s, members)[0] for s in range(len(people))]
+        noises = [columns(streams.facts[repeats, :, :len(message.weights)], len(feasible), 1)
+                  for streams in self.streams]
+        measured, noise = sent_by_sites(message, self.averages(message)[repeats], costs, noises,
+                                        people)
+        question = Question(message, self.asked, public_observations(self.data), sum(people))
         for row, k in enumerate(feasible):
             of_plan = slice(row * self.draws, (row + 1) * self.draws)
-            if self.heard.questions[k] is None:
-                self.heard.questions[k], self.heard.facts_noise[k] = question, noise[of_plan][0]
-                self.heard.facts[k] = np.zeros((self.n_repeats, self.draws, measured.shape[-1]))
-            self.heard.facts[k][repeats] = measured[:, of_plan]
+            self.heard.note(k, repeats, question, measured[:, of_plan], noise[of_plan][0])
         return decide(question, measured, noise)
 
     def averages(self, message: FirstMessage) -> Array:
         """Averages over the people of each site, without weights: (repeats, sites, numbers)."""
         if message not in self._averages:
-            data = self.data
-            tall = max(1, _ENTRIES // (len(message.weights) * max(data.n_curves, 1)))
-            blocks = []
-            for first in range(0, self.n_repeats, tall):
-                some = slice(first, first + tall)
-                side = self.scale.side(data.times[some], data.values[some])
-                each = message.statistic(data.times[some], side, data.counts,
-                                         self.regressors(some) if message.n_functions else None)
-                blocks.append(np.stack([each[..., curves].mean(axis=-1)
-                                        for curves in self.servers], axis=1))
-            self._averages[message] = np.concatenate(blocks)
+            self._averages[message] = site_averages(
+                message, self.data, self.scale, self.servers,
+                self.regressors if message.n_functions else None)
         return self._averages[message]
 
     def regressors(self, repeats: slice) -> Array:
         """Regressors of all people, 0 of those with a number missing: (repeats, K, people)."""
         raise NotImplementedError
-
-    @property
-    def _observations(self) -> tuple[tuple[int, int], ...]:
-        """How many observations people have, as far as that is public."""
-        if self.data.facts.observations_per_curve:
-            return ((self.planned, 1),)
-        counts, people = np.unique(self.data.counts, return_counts=True)
-        return tuple(zip(counts.tolist(), people.tolist(), strict=True))
 
     # -- what was released --------------------------------------------------------------------
 

@@ -26,7 +26,8 @@ from engine.mechanisms.families.adaptive.fits import (
     symmetric,
 )
 from engine.mechanisms.families.adaptive.location import Located, SiteDeviations
-from engine.mechanisms.families.adaptive.rules import Scale, public_scale
+from engine.mechanisms.families.adaptive.rules import public_scale
+from engine.mechanisms.families.adaptive.scales import Scale
 from engine.numerics.bases import Basis
 from engine.numerics.between_times import drawn_past
 from engine.numerics.deviations import (

@@ -12,9 +12,10 @@ earlier releases and public numbers alone, and A is a public table read at the p
 of readings. So person i's deviation h_i is a function of person i and of what was released, it is
 finite (z is clipped to [−1, 1] and S_i + Λ ≥ Λ > 0), and each release is the average of clipped h_i
 over a public n with one summand changed: `engine.mechanisms.families.adaptive.location` proves its
-sensitivity, whatever the h_i are. Nothing is assumed of bounds, of thresholds or of how many
-readings a person has. The squared shares of all 16 releases sum to 1, so that a site's releases are
-μ-GDP together.
+sensitivity, whatever the h_i are. That of the first message, about stated facts, is proved in
+`engine.mechanisms.families.adaptive.checked_facts`. Nothing is assumed of bounds, of thresholds or
+of how many readings a person has. The squared shares of all messages sum to 1, so that a site's
+releases are μ-GDP together.
 
 Derived in this project. Arrays are (repeats, columns, …): a column for each draw, and a last one
 without noise, which is never published.
@@ -33,8 +34,21 @@ from scipy.special import ndtr, ndtri
 
 from engine.core.grids import drawing_grid
 from engine.core.types import Array, Budget, CurveData, Design, Plan, Step
+from engine.mechanisms.families.adaptive.checked_facts import (
+    FirstMessage,
+    Question,
+    sent_by_sites,
+    site_averages,
+)
 from engine.mechanisms.families.adaptive.constants import Constants
-from engine.mechanisms.families.adaptive.fits import NOISE_FREE, Streams, columns, symmetric
+from engine.mechanisms.families.adaptive.fits import (
+    NOISE_FREE,
+    Heard,
+    Streams,
+    columns,
+    public_observations,
+    symmetric,
+)
 from engine.mechanisms.families.adaptive.location import (
     SEPARATE,
     Located,
@@ -44,6 +58,7 @@ from engine.mechanisms.families.adaptive.location import (
 )
 from engine.mechanisms.families.adaptive.release import shrunk_each
 from engine.mechanisms.families.adaptive.rules import mu_of, public_scale
+from engine.mechanisms.families.adaptive.scales import Scale
 from engine.numerics.bases import Basis
 from engine.numerics.deviations import Deviations
 from engine.numerics.percentile_surface import MIN_SHARE, ShareSurface
@@ -91,6 +106,8 @@ class PercentilePlan(Plan):
     shape_size: int
     width: float
     limits: tuple[float, ...] = ()
+    first: FirstMessage | None = None  # None: facts are not checked
+    first_share: float = 0.0
 
     @property
     def tuning(self) -> dict[str, float]:
@@ -108,15 +125,20 @@ class PercentilePlan(Plan):
                        final_width=self.width)
 
 
-def releases() -> list[tuple[Step, float]]:
+def releases(left: float = 1.0) -> list[tuple[Step, float]]:
     """All 16 releases of a site in order, each with its share of μ².
+
+    Parameters
+    ----------
+    left : float
+        What messages about facts leave for them.
 
     Returns
     -------
     list of (Step, float)
-        The shares sum to 1.
+        The shares sum to what is left.
     """
-    return [(of_stage(step, stage), share * part) for stage, share in STAGES.items()
+    return [(of_stage(step, stage), left * share * part) for stage, share in STAGES.items()
             # second moments, the last step, have a part in the shares alone
             for step, part in zip(SEPARATE[:len(_parts(stage))], _parts(stage), strict=True)]
 
@@ -230,6 +252,7 @@ class StageNoise:
     centre: Streams
     spread: Streams
     shares: Streams
+    facts: Array  # (repeats, draws, numbers), of the first message; drawn last
 
     @classmethod
     def draw(cls, rng: np.random.Generator, repeats: int, draws: int,
@@ -249,7 +272,9 @@ class StageNoise:
                  for name in ("centre_size", "spread_size", "shape_size")]
         return cls(_streams(rng, repeats, draws, 1, sizes[0], False),
                    _streams(rng, repeats, draws, 1, sizes[1], False),
-                   _streams(rng, repeats, draws, k, sizes[2], True))
+                   _streams(rng, repeats, draws, k, sizes[2], True),
+                   rng.standard_normal((repeats, draws, max(
+                       (len(plan.first.weights) for plan in plans if plan.first), default=0))))
 
 
 def _streams(rng: np.random.Generator, repeats: int, draws: int, functions: int, size: int,
@@ -276,10 +301,14 @@ class PercentileFit:
         How observation times come about.
     draws : int
         How often noise is drawn.
+    bounds : Scale
+        Where readings lie between their stated bounds.
     """
 
     def __init__(self, data: CurveData, values: Array, family: str, design: Design,
-                 plans: Sequence[PercentilePlan], draws: int, rng: np.random.Generator) -> None:
+                 plans: Sequence[PercentilePlan], draws: int, bounds: Scale,
+                 rng: np.random.Generator) -> None:
+        self.heard = Heard.nothing(len(plans), data.n_repeats, draws)
         self.data, self.values, self.design, self.draws = data, values, design, draws
         # what is no number is 0 here, and whoever has it tells nothing: see `CurveWeights`
         is_number = ~(np.isnan(values) | np.isnan(data.times))
@@ -290,6 +319,8 @@ class PercentileFit:
                       for stream in rng.spawn(data.sizes.n_servers)]
         ends = np.cumsum([0, *data.sizes.n_curves_per_server])
         self.servers = [slice(int(start), int(stop)) for start, stop in pairwise(ends)]
+        self.averages = {message: site_averages(message, data, bounds, self.servers)
+                         for message in {plan.first for plan in plans} if message is not None}
 
     def surfaces(self, plans: Sequence[PercentilePlan]
                  ) -> Iterator[tuple[int, slice, ShareSurface]]:
@@ -314,7 +345,30 @@ class PercentileFit:
             repeats = slice(repeat, repeat + 1)
             readings = _Readings.of(self, repeats)
             for k, plan in enumerate(plans):
+                self._ask(k, plan, repeats)
                 yield k, repeats, self._surface(plan, repeats, readings)
+
+    def _ask(self, k: int, plan: PercentilePlan, repeats: slice) -> None:
+        """Send the first message of one plan, where it has one."""
+        message, people = plan.first, self.data.sizes.n_curves_per_server
+        if message is None:
+            return
+        n_plans = 1 if plan.verdict.is_feasible else 0
+        noises = [columns(noise.facts[repeats, :, :len(message.weights)], n_plans, 1)
+                  for noise in self.noise]
+        measured, noise = sent_by_sites(
+            message, self.averages[message][repeats],
+            [math.sqrt(plan.first_share) * self._mu(plan, s) for s in range(len(people))], noises,
+            people)
+        if n_plans:
+            question = Question(message, self.design, public_observations(self.data), sum(people),
+                                is_of_mean=False)
+            self.heard.note(k, repeats, question, measured[:, :-1], noise[0])
+
+    def _mu(self, plan: PercentilePlan, s: int) -> Array:
+        """μ of each draw at one site, and of the last column, which has no noise: (columns,)."""
+        n_draws = self.draws if plan.verdict.is_feasible else 0
+        return np.array([min(mu_of(plan.budgets[s]), NOISE_FREE)] * n_draws + [NOISE_FREE])
 
     def _surface(self, plan: PercentilePlan, repeats: slice, readings: _Readings) -> ShareSurface:
         basis, effective = self.basis.first(plan.centre_size), plan.verdict.effective_size
@@ -420,13 +474,12 @@ class PercentileFit:
     def _site(self, s: int, stage: str, plan: PercentilePlan, repeats: slice, streams: Streams,
               deviations: Deviations, size: int) -> SiteDeviations:
         n_plans = 1 if plan.verdict.is_feasible else 0
-        budget, n = plan.budgets[s], deviations.n_curves
-        mu = [min(mu_of(budget), NOISE_FREE)] * (n_plans * self.draws) + [NOISE_FREE]
-        shares = STAGES[stage] * np.array(_parts(stage))
+        mu, n = self._mu(plan, s), deviations.n_curves
+        shares = (1 - plan.first_share) * STAGES[stage] * np.array(_parts(stage))
         moments = None
         if stage == SHARES:
             moments = columns(streams.of_moments(repeats, size), n_plans, 1)
-        return SiteDeviations(deviations, 1 / (n * np.sqrt(shares)[:, None] * np.array(mu)),
+        return SiteDeviations(deviations, 1 / (n * np.sqrt(shares)[:, None] * mu),
                               columns(streams.of_steps(repeats, size, False), n_plans, 2), moments,
                               s, stage=stage)
 

@@ -38,14 +38,14 @@ from engine.mechanisms.families.adaptive.constants import (
     most_innovation,
 )
 from engine.mechanisms.families.adaptive.fits import AdaptiveFit, AdaptivePlan, Evidence
-from engine.mechanisms.families.adaptive.rules import Scale, effective_size
+from engine.mechanisms.families.adaptive.rules import effective_size
+from engine.mechanisms.families.adaptive.scales import Scale, bounds_of
 from engine.numerics import least_squares
 from engine.numerics.bases import Basis
 from engine.numerics.between_times import BetweenTimes, are_few
 from engine.numerics.deviations import are_told_apart
 from engine.numerics.moments import Moments, curve_moments
 from engine.numerics.monotone import non_increasing_fit
-from engine.numerics.public_curves import PublicCurve
 from engine.numerics.regression_moments import RegressionMoments
 from engine.privacy.feasibility import Feasibility
 
@@ -168,7 +168,7 @@ class AdaptiveRelease(Mechanism[CurveData, A], Generic[A, E]):
         facts : PublicFacts
             Stated facts.
         """
-        return Scale(PublicCurve((facts.value_middle,) * 2), facts.value_half_width)
+        return bounds_of(facts)
 
     def law_of_times(self, facts: PublicFacts) -> Design:
         """How observation times come about, as far as this release relies on it.

@@ -8,52 +8,17 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
-from functools import cached_property
 
 import numpy as np
-from numpy.typing import NDArray
 
 from engine.core.enumerations import NoiseLaw
 from engine.core.types import Array, Budget, Composition, PublicFacts, Sizes, Spend, Step, Unit
 from engine.mechanisms.families.adaptive.checked_facts import FACTS, FAR
 from engine.mechanisms.families.adaptive.constants import DETAIL
-from engine.numerics.public_curves import PublicCurve
 from engine.privacy import accounting
 from engine.privacy.feasibility import Feasibility
 
 NOTHING = Step("nothing")
-
-
-@dataclass(frozen=True)
-class Scale:
-    """The public map from readings to [−1, 1]: z = (y − middle(t))/half, clipped.
-
-    Parameters
-    ----------
-    middle : PublicCurve
-        In response units.
-    half : float
-        Half of the range around it, in response units.
-    """
-
-    middle: PublicCurve
-    half: float
-
-    def __call__(self, times: Array, values: Array) -> Array:
-        middle = self.middle.heights[0] if self.is_flat else self.middle(times)
-        inside = np.clip(values, middle - self.half, middle + self.half)
-        return np.asarray((inside - middle) / self.half)
-
-    def side(self, times: Array, values: Array) -> NDArray[np.int64]:
-        """0 for readings strictly below the range, 1 above, 2 within, −1 for no number."""
-        middle = self.middle.heights[0] if self.is_flat else self.middle(times)
-        side = np.where(values < middle - self.half, 0, np.where(values > middle + self.half, 1, 2))
-        return np.where(np.isfinite(values) & np.isfinite(times), side, -1)
-
-    @cached_property
-    def is_flat(self) -> bool:
-        return len(set(self.middle.heights)) == 1
 
 
 def effective_size(sizes: Sizes, budgets: tuple[Budget, ...], by_people: bool = False) -> float:

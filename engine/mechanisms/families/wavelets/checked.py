@@ -71,7 +71,7 @@ EVENLY_AROUND = Fact("Observations lie evenly around the curve",
 
 
 @dataclass(frozen=True, eq=False)
-class Messages:
+class FactMessages:
     """What is sent about the facts, fixed before any observation is looked at."""
 
     question: Question
@@ -81,7 +81,7 @@ class Messages:
     people: tuple[int, ...]
 
     @classmethod
-    def of(cls, sites: Sites, design: Design, side_drift: float | None) -> Messages:
+    def of(cls, sites: Sites, design: Design, side_drift: float | None) -> FactMessages:
         """None for `side_drift`: the last message is not sent."""
         n, sides = sites.n.astype(int), side_drift is not None
         return cls(Question(MESSAGE, design, ((1, int(n.sum())),), int(n.sum())),
@@ -131,7 +131,7 @@ def averages(data: CurveData, beyond: float) -> Array:
     return np.array(rows)
 
 
-def sent(messages: Messages, step: Step, exact: Array, normals: Array) -> tuple[Array, Array]:
+def sent(messages: FactMessages, step: Step, exact: Array, normals: Array) -> tuple[Array, Array]:
     """What all sites say together, (repeats, draws, numbers), and the noise in it, (numbers,).
 
     `exact` (repeats, draws or 1, sites, numbers), `normals` (repeats, draws, sites, numbers).
@@ -145,10 +145,10 @@ def sent(messages: Messages, step: Step, exact: Array, normals: Array) -> tuple[
 
 
 @dataclass(frozen=True, eq=False)
-class Told:
+class FactsTold:
     """What messages about facts told, by plan; None where none were sent."""
 
-    messages: list[Messages | None]
+    messages: list[FactMessages | None]
     first: list[tuple[Array, Array] | None]  # shares (repeats, draws, numbers) and noise (numbers,)
     sides: list[tuple[Array, Array] | None]  # (repeats, draws, 2) above and below, and noise (2,)
     shape: tuple[int, ...]  # (plans, repeats, draws)
@@ -202,7 +202,7 @@ class Told:
             yield Caution(text, applies, voids_band=voids, kind=kind)
 
 
-def one_sided(shares: Array, noise: Array, messages: Messages) -> tuple[Check, Array]:
+def one_sided(shares: Array, noise: Array, messages: FactMessages) -> tuple[Check, Array]:
     """Judge the last message; also by how many more observations are far above than below.
 
     What is asked is whether the difference is more than noise, sampling and the error of the curve
