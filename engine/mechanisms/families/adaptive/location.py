@@ -412,8 +412,11 @@ def _recentred(state: State, constants: Constants, law: DeviationLaw) -> State:
         return state
     turns, told, _ = np.linalg.svd(law.mean_slopes)
     turns = turns[:, told > _TOLD * told[0]]
-    inverse = (turns.T / (state.radius[..., None, None] * state.shape[..., None, :]) ** 2) @ turns
-    of_ellipsoid = np.trace(np.linalg.inv(inverse), axis1=-2, axis2=-1)
+    axes = (state.radius[..., None] * state.shape) ** 2
+    largest = np.maximum(axes.max(axis=-1, keepdims=True), _NO_ZERO)
+    axes = np.maximum(axes / largest, _TOLD)
+    inverse = (turns.T / axes[..., None, :]) @ turns
+    of_ellipsoid = largest[..., 0] * np.trace(np.linalg.inv(inverse), axis1=-2, axis2=-1)
     in_ball = constants.ball**2 * turns.shape[1] <= of_ellipsoid
     each = in_ball[..., None]
     return replace(state, centre=np.where(each, 0.0, state.centre),
