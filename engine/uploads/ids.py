@@ -75,6 +75,5 @@ def canonical_texts(texts: pa.Array, form: IdForm = IdForm.TEXT) -> pa.Array:
 
 
 def lost_digits(ids: pa.Array) -> NDArray[np.bool_]:
-    """Tell which ids in normal form look like 1.2E+11: rounded alike, two people would become one.
-    """
+    """Tell which ids in normal form look like 1.2E+11: two people may have been rounded to one."""
     return np.asarray(pc.match_substring_regex(ids, _ROUNDED))
