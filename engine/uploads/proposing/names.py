@@ -83,7 +83,8 @@ _MEASURES = _words(
     "height weight glucose gl demand bpm hr heart_rate kwh conc consumption usage steps grosse "
     "groesse gewicht verbrauch taille poids consommation talla altura estatura peso consumo "
     "altezza lengte verbruik")
-VISITS = _words("visit visitnum visit_num visit_number avisitn visit_no besuch visite visita bezoek")
+VISITS = _words("visit visitnum visit_num visit_number avisitn visit_no besuch visite visita "
+                "bezoek")
 _SYNONYMS = {  # the likeliest first
     "id": (*PEOPLE, *IDS),
     "time": (*_words(
