@@ -242,7 +242,7 @@ class CurveData(Records):
     Parameters
     ----------
     times : (n_repeats, N)
-        Times of observation on [0, 1], curve after curve.
+        Times of observation on [0, 1], curve after curve; methods move others into it.
     values : (n_repeats, N)
         Readings in response units, in the same order.
     counts : (n_curves,)
@@ -298,9 +298,6 @@ class CurveData(Records):
         if len(self.server) and (self.server[0] < 0 or (np.diff(self.server) < 0).any()):
             raise InputError("Curves must be ordered by server, and servers numbered from 0.",
                              field="server")
-        if self.times.size and not 0 <= self.times.min() <= self.times.max() <= 1:
-            raise InputError("Times of observations must lie on [0, 1].", field="times",
-                             hint="Divide them by the length of their range.")
         if self.covariates is not None:
             expected = (self.n_repeats, self.n_curves, len(self.facts.covariates))
             if self.covariates.shape != expected:
