@@ -71,11 +71,12 @@ def test_public_sizes_of_groups_must_be_true_and_intervals_may_be_stated(dialog)
     confirm(ran(at))
     at.toggle(key="upload_event_sizes_public").set_value(True)
     at.text_input(key="upload_event_edges").set_value("0, 100, 300, 600, 900")
-    show(state(ran(at), time_high=900, event_size_0=100, event_size_1=200))
+    show(state(ran(at), time_high=900, time_step=1, event_size_0=100, event_size_1=200))
     assert at.session_state["upload_open"] and "stated as public" in said(at)
     b = sum(line.split(",")[3] == "B" for line in TRIAL.splitlines())
     show(state(at, event_size_0=300 - b, event_size_1=b))
-    assert not at.error and at.session_state["upload_events"].facts.group_sizes == (300 - b, b)
+    facts = at.session_state["upload_events"].facts
+    assert not at.error and facts.group_sizes == (300 - b, b) and facts.time_step == 1
 
 
 def test_dates_of_start_and_end_become_days_once_their_order_is_said(dialog):

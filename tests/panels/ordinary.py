@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import partial
 
 import numpy as np
@@ -80,18 +81,19 @@ def weight_mean(week: Array) -> Array:
     return np.asarray(95 - 8 * (1 - np.exp(-week / 18)) + 0.03 * week)
 
 
-def weight(n: int, repeats: int, rng: np.random.Generator, late: float = 0.0) -> CurveData:
-    """Weights at five visits ten weeks apart, from a start in the first ten weeks of 52."""
+def weight(n: int, repeats: int, rng: np.random.Generator, late: float = 0.0,
+           mean: Callable[[Array], Array] = weight_mean) -> CurveData:
+    """Weights at five visits ten weeks apart, from a start in the first ten weeks of 52; up to `late` weeks later."""
     week = 10 * rng.random((repeats, n, 1)) + 10 * np.arange(5) + late * rng.random((repeats, n, 5))
     level, slope = rng.standard_normal((2, repeats, n, 1))
-    values = weight_mean(week) + 14 * level + 0.08 * week * slope + 0.8 * rng.standard_normal(week.shape)
+    values = mean(week) + 14 * level + 0.08 * week * slope + 0.8 * rng.standard_normal(week.shape)
     facts = PublicFacts(name="Weight", value_name="Weight", value_unit="kg", value_low=40, value_high=180,
                         time_name="Week", time_unit="weeks", time_low=0, time_high=52,
                         design=Design.visits(10 / 52))
-    return curves(week, np.round(values, 1), facts, weight_mean)
+    return curves(week, np.round(values, 1), facts, mean)
 
 
-def _cells(name: str, draw, is_held_back: bool) -> tuple[Cell, ...]:
+def _cells(name: str, draw: Callable[..., CurveData], is_held_back: bool) -> tuple[Cell, ...]:
     return tuple(Cell(f"{name}, n = {n:,}, ε = {epsilon:g}", partial(draw, n), epsilon, is_held_back)
                  for n, epsilon in SIZES)
 

@@ -4,11 +4,13 @@ The default tier has a few settings and five standard errors; the slow one is wh
 scripts.measure_panels` prints, with all that is accepted.
 """
 
+from functools import partial
+
 import numpy as np
 import pytest
 
 from tests.panels import failures, ordinary, others, tables
-from tests.panels.cells import measured
+from tests.panels.cells import Cell, measured
 
 FEW = 20
 
@@ -31,6 +33,13 @@ def test_a_release_of_ordinary_data_is_silent_and_covered(cell):
     found = measured(cell, FEW)
     assert found.warned.mean() <= most(0.10)
     assert found.covers.mean() >= 1 - most(0.12)
+
+
+@pytest.mark.parametrize("late", [0.0, pytest.param(2.0, marks=pytest.mark.slow)])
+def test_visits_are_covered_whether_they_are_prompt_or_late(late):
+    """A straight line: its bands held in a quarter of releases where visits came on their planned days."""
+    cell = Cell("weight", partial(ordinary.weight, 3000, late=late, mean=lambda week: 95 - 0.2 * week), 3.0)
+    assert measured(cell, FEW).covers.mean() >= 1 - most(0.05)
 
 
 @pytest.mark.parametrize("cell", named(failures.CELLS, "times Beta(2.5, 1)", "lower bound 8", ".08 observed", "growth at 9 ages",

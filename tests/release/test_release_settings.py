@@ -75,11 +75,12 @@ def test_ranges_of_records_and_their_response_are_kept(tmp_path):
 def test_planned_follow_up_and_intervals_are_kept(tmp_path):
     text = "days,end\n" + "".join(f"{1 + k % 90},{'death' if k % 3 else 'alive'}\n" for k in range(300))
     people = events_upload_of(
-        text.encode(), lambda named: declare_events(0, 90, "a protocol", named, (0, 30, 60, 90)),
+        text.encode(), lambda named: declare_events(0, 90, "a protocol", named, (0, 30, 60, 90), time_step=1),
         columns={"time": "days", "status": "end"}, events=["death"])
     settings = saved(tmp_path, people, SURVIVAL)
     stated = stated_in(settings)
     assert stated.numbers["time_high"] == 90 and stated.edges == (0, 30, 60, 90)
+    assert stated.numbers["time_step"] == 1
     assert "events" not in json.loads(settings)["data"]
 
 
@@ -91,7 +92,8 @@ def test_with_the_name_of_a_file_a_release_of_counts_is_asked_for_again(
     lines = [f"p{k},{k % 7 + 1 + k % 9},{'abc'[k % 3]}" for k in range(200)]
     text = "\n".join([header, *(line if task is SURVIVAL else line.split(",", 1)[1]
                                 for line in lines)])
-    people = events_upload_of(text.encode(), lambda named: declare_events(0, 20, "a protocol", named),
+    step = 1 if task is SURVIVAL else None
+    people = events_upload_of(text.encode(), lambda named: declare_events(0, 20, "a protocol", named, time_step=step),
                               counted_for(task.key), columns, events=events)
     again = json.loads(saved(tmp_path, people, task))
     (tmp_path / "people.csv").write_text(text)

@@ -179,7 +179,8 @@ def test_a_file_serves_what_it_was_read_for_and_nothing_else(text, counted, colu
 
 @pytest.mark.parametrize(("stated", "told"), [
     ({"time_high": None}, "planned follow-up"), ({"origin": " "}, "comes from"), ({"time_high": float("nan")}, "finite"),
-    ({"edges": (0, float("nan"))}, "must be numbers"), ({"edges": (0, 5)}, "must rise"), ({"time_high": -1}, "time|low|range")])
+    ({"edges": (0, float("nan"))}, "must be numbers"), ({"edges": (0, 5)}, "must rise"),
+    ({"time_step": -1.0}, "0 or more"), ({"time_step": 10.0}, "shorter"), ({"time_high": -1}, "time|low|range")])
 def test_public_facts_are_stated_whole_or_asked_for(stated, told):
     with pytest.raises(InputError, match=told):
         declare_events(**{"time_low": 0.0, "time_high": 10.0, "origin": "a plan", "columns": MEANT, **stated})
