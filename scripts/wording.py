@@ -201,8 +201,9 @@ def of_python(text: str) -> Iterator[tuple[int, str]]:
 
 
 def _is_code(text: str) -> bool:
-    """A key, a setting, a path, a part of a program: one word without a capital."""
-    return " " not in text.strip() and not re.match(r"[A-Z][a-z]", text)
+    """A key, a setting, a path: one word without a capital, or a list of such."""
+    is_list = len(text.split()) > 12 and not re.search(r"[A-Z.,;:?!…]", text)
+    return is_list or (" " not in text.strip() and not re.match(r"[A-Z][a-z]", text))
 
 
 def of_markdown(text: str) -> Iterator[tuple[int, str]]:

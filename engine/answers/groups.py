@@ -172,7 +172,7 @@ class GroupComparison:
 
     @cached_property
     def _largest(self) -> Array:
-        """Of each simulated set of equal means the largest |difference|/error: (SAMPLE,)."""
+        """The largest |difference|/error of each simulated set of equal means: (SAMPLE,)."""
         if len(self.curves) == 2:  # the sum of two independent normals is one
             curve = self.difference()
             return _standardised(curve, matrix_root(curve.covariance)

@@ -4,7 +4,9 @@
 it is `from engine import api as pc`. Everything else of the package may change with any version.
 
 Data go in as files, pandas tables or arrays; `frame` gives a pandas table of whatever is returned,
-and `figure` a plotly figure. What a person can put right is an `InputError`.
+and `figure` a plotly figure. Arguments are read by their annotations, as a request in JSON is:
+numpy scalars and arrays are numbers and lists, and a source, method or budget may be its JSON. What
+a person can put right is an `InputError`, a wrong argument included.
 
 Examples
 --------

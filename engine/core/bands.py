@@ -238,7 +238,7 @@ def reach_the_ends(estimate: Curves) -> bool:
 
 
 def holds_a_constant(low: Array, high: Array) -> bool:
-    """Whether a constant curve fits between limits, so that they tell no change.
+    """True where a constant curve fits between limits, so that they tell no change.
 
     Parameters
     ----------
@@ -301,7 +301,7 @@ def standard_errors(covariance: Array, waves: Array) -> Array:
 
 
 def simultaneous_factor(covariance: Array, waves: Array, wider: float = WIDER) -> Array:
-    """How many standard errors hold the whole curve in 95 of 100 cases, a little widened.
+    """Count the standard errors that hold the whole curve in 95 of 100 cases, a little widened.
 
     Equal for equal covariances (…, r, r), because the sample is fixed; NaN where one is unknown.
     `waves` (points, r) are the basis functions at enough places to follow the curve.

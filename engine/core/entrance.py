@@ -127,7 +127,7 @@ def lasting_file(name: str | os.PathLike[str], field: str, variable: str = "") -
         database, or something else than a regular file is there.
     """
     text, subject = os.fspath(name), variable or f"The name of the {field}"
-    hint = "Name a file by its absolute path, such as /data/ledger.sqlite3."
+    hint = f"Name a file by its absolute path, such as /data/{field}."
     if not text:
         raise InputError(f"{subject} is empty.", field=field,
                          hint="Name a file, or leave the option or variable out.")
@@ -135,12 +135,14 @@ def lasting_file(name: str | os.PathLike[str], field: str, variable: str = "") -
         raise InputError(f"{subject} is an address or a word of a database, not a path.",
                          field=field, hint=hint)
     try:
-        path = Path(text).expanduser()
+        path, home = Path(text).expanduser(), text.replace(os.sep, "/").partition("/")[0]
+        if home.startswith("~") and home != "~" and not Path(home).expanduser().is_dir():
+            raise RuntimeError  # as that of nobody
         if (variable or text.startswith("~")) and not path.is_absolute():
             raise InputError(f"{subject} does not hold an absolute path.", field=field, hint=hint)
         path = Path(os.path.abspath(path))
     except RuntimeError:
-        raise InputError(f"{subject} begins with the home of somebody who is not known here.",
+        raise InputError(f"{subject} begins with the home of somebody who has none here.",
                          field=field, hint=hint) from None
     except FileNotFoundError:
         raise InputError(f"{subject} is relative, and the working folder is gone.", field=field,

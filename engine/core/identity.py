@@ -150,6 +150,7 @@ class Traces:
     ids_from: str = ""  # the list of ids, such as "hospital MRN"; empty for that of the ledger
     # Other spellings of ids, by which version 0.5.0 may have known people: each with a place.
     spellings: tuple[tuple[int, bytes], ...] = ()
+    is_list_stated: bool = True  # by a person, who may mean the same list by another name
 
 
 def people_in_order(time: Array, *labels: Integers | None) -> bytes:

@@ -238,7 +238,7 @@ def _in_words(option: Any) -> str:
         return f"a {kind.registry.noun} (or an object in braces with its key)"
     name = getattr(kind, "__name__", str(kind))
     words = _WORDS.get(kind) or f"a{'n' * (name[0] in 'AEIO')} {name}"
-    return f"{words} (or an object in braces)" if is_dataclass(kind) and is_written(option) else words
+    return words + " (or an object in braces)" * (is_dataclass(kind) and is_written(option))
 
 
 @cache

@@ -339,19 +339,21 @@ def are_told_apart(basis: Basis, design: Design) -> bool:
 def largest_norm(basis: Basis, design: Design, observations: int) -> float:
     """Find a norm that no t_i exceeds if values lie in [−1, 1]; infinite if none is known.
 
-    It is known if everybody is observed at all common times, at least r of them: t_i = S⁻¹s_i are
-    then the coefficients of least squares, and ‖t_i‖² = s_i'S⁻²s_i ≤ (mean z²)/λ ≤ 1/λ with λ the
-    least eigenvalue of S. Equally spaced times have λ = 1.
+    It is known if everybody is observed at all q common times: t_i = B z_i is then linear in the
+    values, ‖z_i‖ ≤ √q, and so ‖t_i‖ ≤ √q ‖B‖. It is 1 for equally spaced times that tell the
+    functions apart.
 
     >>> from engine.core.types import Design
     >>> round(largest_norm(Basis(3), Design.common([0.125, 0.375, 0.625, 0.875]), 4), 12)
     1.0
     """
-    if not design.times or not basis.size <= len(design.times) <= observations:
+    q = len(design.times)
+    if not 0 < q <= observations:
         return math.inf
     values = basis(np.array(design.times))
-    least = float(np.linalg.eigvalsh(values.T @ values / len(values))[0])
-    return 1 / math.sqrt(least) if least >= _MIN_SHARE else math.inf
+    told = values.T @ values / q + np.diag(ridge(basis.size, np.array([q]))[:, 0])
+    inverse = mean_slopes_inverse(basis, q, design)
+    return float(np.linalg.norm(inverse @ np.linalg.solve(told, values.T / q), 2) * math.sqrt(q))
 
 
 def _symmetric(slopes: Array, root: Array) -> Array:

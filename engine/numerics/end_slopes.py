@@ -14,13 +14,14 @@ from __future__ import annotations
 from functools import lru_cache
 
 import numpy as np
+from scipy.special import gammaincc
 
 from engine.core.arrays import Array
 from engine.core.grids import read_only
 
 MIN_WAVES = 4  # from which the last two can be given up
 CHECKED_FROM = 6  # waves, from which the release can be asked for finer detail
-_FEWER = 4  # waves that the check of details leaves out
+FEWER = 4  # waves that the check of details leaves out
 _MIN = 1e-12  # of the trace: a ridge where the covariance is nearly singular
 
 
@@ -73,50 +74,42 @@ def end_tails(size: int) -> Array:
     return read_only(np.concatenate([[[1 / 3, 1 / 6]], tails]))
 
 
-def fewer_waves(size: int) -> Array:
-    """X: coefficients of curves of r − 4 cosines and two slopes, to check for finer detail.
-
-    Parameters
-    ----------
-    size : int
-        r, at least 6.
-
-    Returns
-    -------
-    (r, r − 2)
-    """
-    return np.concatenate([np.eye(size)[:, :size - _FEWER], end_tails(size)], axis=1)
+def fewer_waves(size: int, fewer: int = FEWER) -> Array:
+    """X: coefficients (r, r − fewer + 2) of curves of fewer cosines and two slopes."""
+    return np.concatenate([np.eye(size)[:, :size - fewer], end_tails(size)], axis=1)
 
 
-def detail(centre: Array, covariance: Array) -> tuple[Array, Array]:
-    """What of the last four coefficients r − 4 cosines and two slopes do not explain.
+def detail(centre: Array, covariance: Array, fewer: int = FEWER) -> tuple[Array, Array]:
+    """Find what of the last coefficients fewer cosines and two slopes do not explain.
 
     Parameters
     ----------
     centre : (…, r)
-        Released cosine coefficients, r at least 6.
+        Released cosine coefficients, r at least `fewer` + 2.
     covariance : (…, r, r)
         Of them; finite.
+    fewer : int
+        How many are to be explained, at least 3.
 
     Returns
     -------
     p_values : (…,)
         How probable a misfit as large is, if they suffice: χ² of the generalised least-squares
-        fit, with two degrees of freedom.
+        fit, with two degrees of freedom fewer than coefficients.
     sizes : (…,)
-        Root of the sum of squares of what is left of the last four, in response units. As the
+        Root of the sum of squares of what is left of the last ones, in response units. As the
         cosines are orthonormal, this is a root mean squared distance of curves.
     """
     size = centre.shape[-1]
     ridge = _MIN * np.trace(covariance, axis1=-2, axis2=-1)[..., None, None] / size
     inverse = np.linalg.inv(covariance + ridge * np.eye(size))
-    model = fewer_waves(size)
-    normal = model.T @ inverse  # (…, r − 2, r)
+    model = fewer_waves(size, fewer)
+    normal = model.T @ inverse  # (…, r − fewer + 2, r)
     fitted = model @ np.linalg.solve(normal @ model, normal)  # (…, r, r), once for each covariance
     left = centre - (fitted @ centre[..., None])[..., 0]
     misfit = np.einsum("...k,...kl,...l->...", left, inverse, left)
-    return (np.asarray(np.exp(-np.maximum(misfit, 0.0) / 2)),
-            np.linalg.norm(left[..., -_FEWER:], axis=-1))
+    return (np.asarray(gammaincc((fewer - 2) / 2, np.maximum(misfit, 0.0) / 2)),
+            np.linalg.norm(left[..., -fewer:], axis=-1))
 
 
 def steepening(centre: Array) -> Array:

@@ -88,6 +88,7 @@ class Records:
     contents: Hashes
     # Other spellings of ids, as earlier versions may have had them: places (k,) and hashes (k,).
     earlier: tuple[Integers, Hashes] = (np.zeros(0, np.int64), np.zeros(0, np.uint64))
+    unlisted: Hashes | None = None  # the same ids without the list that was stated
 
     @classmethod
     def of(cls, traces: Traces, key: bytes, is_taken_over: bool = False) -> Records:
@@ -104,8 +105,11 @@ class Records:
                 traces.content, is_telling, strict=True)], key)
         if traces.ids:
             of = b"\0" + traces.ids_from.encode() if traces.ids_from else b""
+            earlier = _earlier(traces, key) if is_taken_over else cls.earlier
+            unlisted = (hashes_of("ids", traces.ids, key)
+                        if of and traces.is_list_stated else None)
             return cls(hashes_of("ids", [text + of for text in traces.ids], key), contents,
-                       *([_earlier(traces, key)] if is_taken_over else []))
+                       earlier, unlisted)
         seen, numbered = Counter[bytes](), []
         for text in traces.records:
             numbered.append(text + seen[text].to_bytes(4, "big"))
@@ -199,6 +203,7 @@ class Known:
     new_pairs: Hashes  # (k, 2)
     n_by_content: int  # records of people known by their curve alone
     n_twice: int  # records of people who have several in these data, under different ids
+    n_unlisted: int = 0  # new people whose id is known where no list was stated
 
     @classmethod
     def of_sets(cls, sets: Sequence[PeopleSet], same: Same) -> Known:
@@ -224,8 +229,11 @@ def found(records: Records, sets: Iterable[PeopleSet], same: Same, are_others: b
     by_id, by_content = np.zeros_like(ids), np.zeros_like(ids)
     everybody, (places, earlier) = np.arange(len(ids)), records.earlier
     ways = [(by_id, everybody, ids), (by_id, places, earlier), (by_content, everybody, contents)]
+    by_unlisted = np.zeros(len(ids), bool)
     orders: list[Integers] = []
     for each in sets:
+        if records.unlisted is not None:
+            by_unlisted |= np.isin(records.unlisted, each.ids[each.ids > 0])
         orders = orders or [np.argsort(keys) for _, _, keys in ways]
         for (owners, whose, keys), order in zip(ways, orders, strict=True):
             theirs = each.contents if owners is by_content else each.ids
@@ -253,7 +261,8 @@ def found(records: Records, sets: Iterable[PeopleSet], same: Same, are_others: b
     n_twice = int(_repeated(names[_first_of_id(ids)]).sum())
     if not n_twice:  # new people with equal curves have different ids
         n_twice = int(_repeated(contents).sum())
-    return Known(Records(ids, contents), persons, is_known, same, new, int(alone.sum()), n_twice)
+    return Known(Records(ids, contents), persons, is_known, same, new, int(alone.sum()), n_twice,
+                 int((by_unlisted & ~is_known).sum()))
 
 
 def same_among(sets: Sequence[PeopleSet], same: Same) -> Same:

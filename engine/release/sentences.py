@@ -116,18 +116,29 @@ def household(facts: PublicFacts, cost: ReleaseCost) -> str:
 
 def left(facts: PublicFacts, standing: Standing) -> str:
     """Say what people have left: all of them, where they differ, and the person with least."""
+    new = _under_a_new_list(facts, standing)
     if not standing.is_known:
-        return "Nobody in this file is known to this ledger."
+        return f"{new}Nobody in this file is known to this ledger."
     total = max(share.total.epsilon for share in standing.shares)
     rows = standing.rows()
     least = (f"Left for the person with least: **ε = {_epsilon(standing.least.left)} of "
              f"{_epsilon(standing.least.total.epsilon)}**.")
     if len(rows) == 1:
-        return least
+        return new + least
     each = "; ".join(f"{whole(people)} have " + (
         f"all of ε = {_epsilon(total)} left" if remains == total else
         f"ε = {_epsilon(remains)} left") for people, _, remains in rows)
-    return f"{whole(standing.people)} {escape(facts.people)}: {each}. {least}"
+    return f"{new}{whole(standing.people)} {escape(facts.people)}: {each}. {least}"
+
+
+def _under_a_new_list(facts: PublicFacts, standing: Standing) -> str:
+    """Warn of people who are new by the name of their list alone; for the holder alone."""
+    if not standing.n_unlisted:
+        return ""
+    return (f"**{whole(standing.n_unlisted)} {escape(facts.people)} have the id of somebody "
+            "released before, where no list of ids was stated.** By the “list” of this reading "
+            "they count as new people, and lose again. If they are the same people, leave “list” "
+            "out. ")
 
 
 def by_curve(facts: PublicFacts, standing: Standing) -> str:

@@ -57,6 +57,7 @@ class Standing:
     n_known: int = 0  # people who are known to the ledger
     n_by_content: int = 0  # of these by their curve alone, under other ids
     class_of: NDArray[np.int64] | None = None  # (n,) place among the shares, in the data's order
+    n_unlisted: int = 0  # new people whose id is known where no list was stated
 
     @property
     def people(self) -> int:
@@ -108,7 +109,7 @@ class Standing:
         """The same after a charge to all of them."""
         shares = [replace(share, loss=share.loss + charge.loss) for share in self.shares]
         return replace(self, shares=tuple(shares), entries=(*self.entries, entry),
-                       n_known=self.people, n_by_content=0)
+                       n_known=self.people, n_by_content=0, n_unlisted=0)
 
     def check_room(self, charge: Charge, facts: PublicFacts) -> None:
         """Refuse a charge that takes anybody over their total.
@@ -216,7 +217,8 @@ def standing(log: OpenLog, books: Books, known: Known, own_total: tuple[int, flo
     rank[order] = np.arange(len(order))
     return Standing(tuple(shares[k] for k in order),
                     tuple(books.entry(number) for number in sorted(numbers)),
-                    int(known.is_known.sum()), known.n_by_content, rank[classes])
+                    int(known.is_known.sum()), known.n_by_content, rank[classes],
+                    known.n_unlisted)
 
 
 def _classes(names: NDArray[np.uint64], members: list[NDArray[np.uint64]]

@@ -21,6 +21,7 @@ from typing import Any
 from engine.core.entrance import json_of, text_of
 from engine.core.errors import InputError, brief
 from engine.core.plain import checked_object
+from engine.core.typed import Repeats, read
 from engine.core.types import Budget, Data
 from engine.mechanisms import Mechanism, parsing
 from engine.simulation.experiments import Cell, Run
@@ -28,7 +29,7 @@ from engine.sources import Source
 
 MAX_CELLS = 10_000
 __all__ = ["Scenario", "from_json", "from_plain", "text_of", "to_plain"]
-_LIMITS = {"repeats": (1, 100_000), "draws": (1, 100_000), "seed": (0, 2**63 - 1)}
+_NUMBERS = {"repeats": Repeats, "draws": Repeats, "seed": int}
 _KEYS = ("version", "source", "mechanism", "budgets", "repeats", "draws", "seed", "axes")
 
 
@@ -112,7 +113,7 @@ def from_plain(plain: Any) -> Scenario:
     plain["version"] = parsing.VERSION
     is_study = not {"repeats", "draws"} & set(plain)
     for name in ("seed",) if is_study else ("repeats", "draws", "seed"):
-        plain[name] = _whole_number(plain.get(name, 1), name)
+        plain[name] = read(_NUMBERS[name], plain.get(name, 1), name)
     axes = {path: _axis(path, values)
             for path, values in checked_object(plain.get("axes", {}), "axes").items()}
     source, mechanism, budgets = parsing.parsed(plain)
@@ -150,14 +151,6 @@ def to_plain(source: Source[Data], mechanism: Mechanism, budgets: tuple[Budget, 
                     for b in budgets],
         **how_often, "seed": run.seed,
     }
-
-
-def _whole_number(value: Any, name: str) -> int:
-    low, high = _LIMITS[name]
-    if isinstance(value, bool) or not isinstance(value, int) or not low <= value <= high:
-        raise InputError(f"“{name}” must be a whole number from {low} to {high}; got "
-                         f"{brief(value)}.", field=name)
-    return value
 
 
 def _axis(path: str, values: Any) -> tuple[Any, ...]:

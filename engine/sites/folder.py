@@ -75,18 +75,13 @@ class Folder:
 
     def take_away(self, statement: Statement) -> None:
         """Remove a statement, if it stands there as it was written."""
-        path = self.path / f"{statement.kind}-{statement.site}.json"
-        with suppress(OSError):
-            if path.read_bytes() == statement.to_bytes():
-                path.unlink()
+        name = f"{statement.kind}-{statement.site}.json"
+        if self._content(name, statements.MAX_BYTES, "through") == statement.to_bytes():
+            (self.path / name).unlink(missing_ok=True)
 
     def _write(self, name: str, content: bytes) -> Path:
         path = self.path / name
-        try:
-            is_there = path.read_bytes() == content
-        except OSError:  # not there, or not for long
-            is_there = False
-        if not is_there:
+        if self._content(name, messages.MAX_BYTES, "through") != content:
             entrance.write_whole(path, content, "through")
         return path
 

@@ -59,7 +59,8 @@ class BundledFile(Source[D]):
     def traces(self) -> Traces:
         """The rows of the file by their numbers; see `Source.traces`."""
         n = self.sizes.n_curves
-        return Traces(n, tuple(f"{row}".encode() for row in range(n)), ids_from=self.file)
+        return Traces(n, tuple(f"{row}".encode() for row in range(n)), ids_from=self.file,
+                      is_list_stated=False)
 
     def _dealt(self, n_records: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
         """Records are dealt to sites in turn: their places in order of sites, and these sites."""

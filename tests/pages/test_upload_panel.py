@@ -138,11 +138,11 @@ def test_examples_are_invented_and_read_as_the_reading_says(monkeypatch):
 
 
 @pytest.mark.parametrize(("frame", "field", "option"), [
-    (dated("both"), "columns.time.order", "Day first"),
+    (dated("both").assign(date=lambda t: pd.to_datetime(t.date, dayfirst=True)), "columns.time.from", "calendar"),
     (GROWTH.rename(columns={"child": "sex"}).assign(sex=lambda t: t.sex.str[-1]), "person", "Each “sex”"),
     (GROWTH.drop(columns="child"), "person", "Every line"),
     (with_hospitals(), TRUST, ONE_CENTRE)],
-    ids=["order of dates", "people by a left column", "people not named", "who is trusted"])
+    ids=["what dates count", "people by a left column", "people not named", "who is trusted"])
 def test_what_only_the_holder_knows_is_asked_and_nothing_is_confirmed_before(monkeypatch, frame, field, option):
     at = dropped(monkeypatch, frame)
     assert question(at, field).value is None and at.button(key="confirm_reading").disabled
@@ -184,6 +184,9 @@ def test_nobody_is_a_person_by_elimination(monkeypatch, content, sentence, peopl
     if people is None:
         assert asked[0].value is None and at.button(key="confirm_reading").disabled
     else:
+        for radio in at.radio:
+            if "columns.time.from" in radio.key:
+                at = answer(at, "columns.time.from", "calendar")
         assert f"{people} curves" in said(confirm(at))
 
 
@@ -238,7 +241,7 @@ def test_the_confirmed_reading_alone_reads_the_bytes_and_refuses_with_counts(mon
 
 def test_a_reading_is_saved_and_brought_again_for_another_file(monkeypatch):
     at = answer(published(monkeypatch, dated("both")), "columns.time.order", "Month first")
-    confirm(at)
+    confirm(answer(at, "columns.time.from", "calendar"))
     saved = json.loads(json.dumps(at.session_state["upload_draft"].reading.to_plain()))
     later = dated("both").assign(value=lambda t: t["value"] + 1)
     bring(monkeypatch, later)

@@ -25,6 +25,11 @@ def fill(at, **texts):
     return ran(at)
 
 
+def of_day(at):
+    """Confirm that stamps count the time of day."""
+    return confirm(answer(at, FROM, "time of day"))
+
+
 def errors(at):
     return " ".join(box.value for box in at.error).replace("\\", "")
 
@@ -36,8 +41,8 @@ def starts_from(at, bounds):
 
 def test_stamps_of_one_day_go_with_the_bounds_of_a_day_at_once(monkeypatch):
     at = dropped(monkeypatch, days())
-    assert question(at, FROM).value == "The time of day, in hours"
-    show(starts_from(confirm(at), "glucose_mg"))
+    assert question(at, FROM).value is None and question(at, FROM).options[0] == "The time of day, in hours"
+    show(starts_from(of_day(at), "glucose_mg"))
     assert not at.error and not at.session_state["upload"].facts.is_proposed
 
 
@@ -63,7 +68,7 @@ def test_days_may_be_counted_from_a_public_day(monkeypatch):
 
 
 def test_values_that_mostly_lie_outside_their_bounds_stop_the_form(monkeypatch):
-    at = show(starts_from(confirm(dropped(monkeypatch, days(value="level"))), "glucose"))  # in mmol/L
+    at = show(starts_from(of_day(dropped(monkeypatch, days(value="level"))), "glucose"))  # in mmol/L
     assert "most observations lie outside the stated range of glucose" in errors(at)
     assert at.session_state["upload_open"]
 
@@ -73,7 +78,7 @@ def test_values_that_mostly_lie_outside_their_bounds_stop_the_form(monkeypatch):
 def test_a_unit_in_the_header_that_differs_is_said_and_has_to_be_answered(monkeypatch, name, bounds, unit):
     frame = days(value=name)
     frame[name] = frame[name] % 12 + 3
-    at = starts_from(confirm(dropped(monkeypatch, frame)), bounds)
+    at = starts_from(of_day(dropped(monkeypatch, frame)), bounds)
     assert f"is in {unit} by its name" in errors(at) and at.button(key="upload_show").disabled
     (tick,) = [box for box in at.checkbox if "as stated" in box.label]
     tick.check().run()
@@ -81,7 +86,7 @@ def test_a_unit_in_the_header_that_differs_is_said_and_has_to_be_answered(monkey
 
 
 def test_the_unit_of_the_header_is_not_spoken_of_where_it_is_stated(monkeypatch):
-    at = fill(confirm(dropped(monkeypatch, days())), value_unit="MG/DL", value_low="40",
+    at = fill(of_day(dropped(monkeypatch, days())), value_unit="MG/DL", value_low="40",
               value_high="400", time_low="0", time_high="24", origin="a manual", observations="24")
     assert not at.error and not [box for box in at.checkbox if "as stated" in box.label]
 

@@ -58,7 +58,7 @@ def changed(path, value):
     ("budgets/0/epsilon", "1", "must be a number"),
     ("budgets/0/delta", 1, "δ must lie between 0 and 1"),
     ("budgets/0/rho", 1, "no key 'rho'"),
-    ("repeats", 0, "repeats.*from 1 to"),
+    ("repeats", 0, "repeats.*between 1 and"),
     ("repeats", True, "repeats.*whole number"),
     ("seed", -1, "seed"),
     ("axes/noise", [1], "no axis 'noise'"),

@@ -174,7 +174,7 @@ def test_the_chapter_of_the_guide_can_be_followed_word_for_word(tmp_path):
     shown, said = followed(places)
     assert "You are east" in shown[2] and "charged ε = 0.5" in shown[2]
     assert "Nothing was signed" in shown[2]
-    assert all("All 12 messages are there." in text for text in said)
+    assert all("All 18 messages are there." in text for text in said)
     written = {path.name for path in (places["centre"] / "release").iterdir()}
     assert written >= {"release.csv", "release.html", "transcript.json", "guarantee-north.json",
                        "guarantee-south.json", "guarantee-east.json"}
@@ -206,7 +206,7 @@ def test_hospitals_are_users_who_cannot_read_each_other_s_files(tmp_path):
     if probe.code() != 0:
         pytest.skip("other users cannot read this program here")
     _, said = followed(places, USERS)
-    assert all("All 12 messages are there." in text for text in said)
+    assert all("All 18 messages are there." in text for text in said)
     spy = Command(places["north"], ["site", "../south/heights.csv", "--name", "north", "--through",
                                     "../through", "--key", "north.key", "--ledger", "ledger.sqlite3"],
                   USERS["north"])
@@ -496,7 +496,11 @@ def test_what_is_in_the_way_of_a_message_waits_or_is_named(parties):
     path.mkdir()
     with pytest.raises(InputError, match=path.name):
         there.received()
+    assert Command(folder, [*words["north"], "--once"]).code() == 2
     path.rmdir()
+    os.mkfifo(path)  # which would wait for a writer
+    assert Command(folder, [*words["north"], "--once"]).code() == 2
+    path.unlink()
     assert there.received() == [] and there.unfinished == []
     assert Command(folder, [*words["north"], "--once"]).code() == 3  # writes it again
     assert path.read_bytes() == content and len(there.received()) == 1

@@ -158,7 +158,8 @@ def test_one_persons_bytes_change_nobody_elses_record(kind, door, tmp_path):
     found, accepted = couplings(kind, reader, InputError, *_FILES_EACH[door == "page"])
     assert found == 0
     assert accepted > 2
-    for pair in PAIRS.values() if door == "page" else ():
+    if door == "page":  # one pair for each kind; the slow test has them all
+        pair = [*PAIRS.values()][KINDS.index(kind) % len(PAIRS)]
         assert couplings(kind, reader, InputError, 1, 6, pair)[0] == 0
 
 

@@ -3,6 +3,7 @@
 import os
 import sqlite3
 from contextlib import closing
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -12,7 +13,7 @@ from engine.core.errors import InputError
 from engine.core.identity import people_in_order
 from engine.core.types import Budget
 from engine.privacy.filters import Loss
-from engine.release import key_file, ledger, partial, people, repair
+from engine.release import key_file, ledger, partial, people, repair, sentences
 from engine.release.books import Charge
 from engine.release.data_content import content_of
 from engine.release.ledger import Ledger
@@ -256,6 +257,18 @@ def test_people_known_by_their_curve_alone_count_unless_they_are_stated_to_be_ot
     with closing(sqlite3.connect(book.path)) as file:
         entries = "".join(row[0] for row in file.execute("SELECT entry FROM log"))
     assert '"stated_others": true' in entries
+
+
+def test_people_who_are_new_by_a_list_that_was_never_stated_are_told(book):
+    people = Some(ids=[f"p{k}" for k in range(12)])
+    book.charge(people, pure(1.0), "first", "what")
+    renamed = replace(people, list="school register")
+    assert (book.standing_of(renamed).n_unlisted, book.standing_of(people).n_unlisted) == (12, 0)
+    assert "12 children" in sentences.left(renamed.facts, book.standing_of(renamed))
+    others = Some(ids=[f"q{k}" for k in range(12)], list="school register")
+    assert book.standing_of(others).n_unlisted == 0
+    book.charge(renamed, pure(1.0), "second", "what")
+    assert book.standing_of(renamed).n_unlisted == 0  # known by now, by the list
 
 
 def test_records_without_id_and_telling_curve_are_known_whatever_their_order(book):

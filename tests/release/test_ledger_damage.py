@@ -229,7 +229,7 @@ def test_names_that_are_no_files_are_refused_in_one_sentence(tmp_path, monkeypat
 
 
 ADDRESSES = [":memory:", ":", "file:x?mode=memory", "file:/tmp/x", "sqlite:///L", "sqlite+pysqlite:////L",
-             "~nobody-of-this-name/L"]
+             "~nobody-of-this-name/L", "~nobody/L"]
 
 
 @pytest.mark.parametrize("name", ADDRESSES)
@@ -250,6 +250,8 @@ def test_names_that_say_more_than_a_path_make_no_ledger_witness_or_key(tmp_path,
 def test_a_relative_name_is_taken_from_the_one_who_types_it_and_from_no_variable(tmp_path, monkeypatch):
     (tmp_path / "elsewhere").mkdir()
     monkeypatch.chdir(tmp_path)
+    with pytest.raises(InputError, match="folder"):
+        Ledger(".")
     book = Ledger("a?b#c %41")
     monkeypatch.chdir(tmp_path / "elsewhere")  # the ledger stays where it was named
     charged(book, SOME, "a", 0.5)

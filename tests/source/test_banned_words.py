@@ -57,7 +57,8 @@ def test_plain_sentences_are_no_such_phrases(text):
 
 
 def test_what_is_collected_is_what_a_person_reads():
-    module = ('"""Readings, of a module."""\nKEY = "readings"\n\n\ndef f(n):\n    """Usual."""\n'
+    words = "wave date day time stamp class label group arm visit readings scan series"
+    module = (f'"""Readings, of a module."""\nKEY = "readings"\nWORDS = "{words}"\n\ndef f(n):\n    """Usual."""\n'
               '    return f"{n} readings" " of waves"\n')
     assert list(wording.of_python(module)) == [(7, "… readings of waves")]
     assert list(wording.of_markdown("Waves.\n\n```\nusual\n```\n\n`limits` and errs"))[-1] == (

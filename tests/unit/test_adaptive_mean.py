@@ -259,15 +259,23 @@ def test_without_delta_the_epsilons_add_and_there_is_no_sixth_release():
 
 @pytest.mark.parametrize("stated", [Design(), Design(law="unknown")])
 def test_where_times_may_be_learned_a_tenth_of_the_rest_goes_to_how_they_are_spread(stated):
-    data = draw()
+    data, budget = draw(), Budget(4.0, 1e-3)
     data = replace(data, facts=replace(data.facts, design=stated))
     method = {} if stated.law == "unknown" else {"design": "unknown"}
-    spends = release(data, **method).spends[0]
+    spends = release(data, (budget,), **method).spends[0]
     assert len(spends) == 7 and spends[1].step.key == "distribution of observation times"
-    result = accounting.exact_mu(1.0, 1e-3)
-    assert spends[1].mu**2 == pytest.approx(0.1 * (1 - 0.10 - FAR_SHARE) * result**2)
+    result = accounting.exact_mu(4.0, 1e-3)
+    left = 1 - first_share(250 * result, pure=False) - FAR_SHARE
+    assert spends[1].mu**2 == pytest.approx(0.1 * left * result**2)
     assert spends[1].sensitivity == (pytest.approx(math.sqrt(2) / 250),)
-    assert accounting.guarantee(spends, 0) == BUDGET[0]
+    assert accounting.guarantee(spends, 0) == budget
+
+
+def test_small_studies_pay_for_no_distribution_of_times_that_would_void_their_bands():
+    data = draw()
+    unknown = replace(data, facts=replace(data.facts, design=Design(law="unknown")))
+    assert [line.step for line in release(unknown).spends[0]] == [
+        line.step for line in release(data).spends[0]]
 
 
 def test_one_site_is_the_central_mechanism_bit_for_bit():

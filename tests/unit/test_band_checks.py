@@ -42,6 +42,13 @@ def test_peaks_too_narrow_for_the_kept_functions_are_seen_and_wide_ones_are_not(
     assert have_finer_detail(*released(peak(3 / size), size)).mean() < 0.01
 
 
+@pytest.mark.parametrize("place", [0.3, 0.45, 0.62, 0.7])
+def test_a_step_is_seen_wherever_it_is_and_four_turns_are_not(place):
+    """There are places at which the last four coefficients alone hardly show a step."""
+    assert have_finer_detail(*released(lambda t: 0.2 * (t > place), 17)).mean() > 0.9
+    assert have_finer_detail(*released(lambda t: 0.2 * np.cos(5 * np.pi * t), 17)).mean() < 0.01
+
+
 @pytest.mark.parametrize("size", [13, 21])
 def test_of_a_period_too_narrow_peaks_are_seen_and_so_is_a_jump_between_its_ends(size):
     told = {name: have_finer_detail(*released(curve, size, family="fourier")).mean()

@@ -111,6 +111,23 @@ def test_squares_of_all_messages_add_up_to_the_budget(effective, chosen):
     assert lines[0].mu**2 == pytest.approx(share * result**2)
 
 
+def test_each_site_has_the_noise_that_its_own_guarantee_needs():
+    """Laplace of scale 4/(nεs) where δ = 0, and Gaussian of 4/(nμ√s) at a site beside it."""
+    data = people(600)
+    data = replace(data, server=np.repeat([0, 1], 300))
+    budgets = (Budget(4.0), Budget(4.0, 1e-4))
+    with transcript.recorded() as messages:
+        estimate = AdaptiveMean().release(data, budgets, generator(1, 1, 0))
+    stated = {message.server: message.noise for message in messages
+              if message.step.key == FACTS.key}
+    share = first_share(100.0, pure=True)
+    mu = accounting.exact_mu(4.0, 1e-4)
+    assert stated[0] == pytest.approx(np.sqrt(2) * 4 / (300 * 4.0 * share))
+    assert stated[1] == pytest.approx(4 / (300 * mu * np.sqrt(share)))
+    laws = {line.server: line.noise for line in estimate.spends[0] if line.step.key == FACTS.key}
+    assert laws == {0: "laplace", 1: "gaussian"}
+
+
 # -- decisions --------------------------------------------------------------------------------
 
 

@@ -179,7 +179,7 @@ def test_what_was_stated_is_written_and_read_back_to_the_last_bit(design):
     assert record(StatedDesign, plain, "design").on_unit_time(facts) == facts.design
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=30, deadline=None)
 @given(some.lists(some.floats(-50, 50).map(lambda x: round(x, 4)), min_size=1, max_size=9,
                   unique=True), some.floats(0.1, 30).map(lambda x: round(x, 3)))
 def test_any_stated_times_are_written_back_as_they_were_stated(times, more):

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -69,7 +71,10 @@ def gaps_of(look: Look, roles: Roles, reading: Reading, beginning: str) -> Itera
             yield _on_words(look, roles, role, column)
     if time is not None and time.kind is Kind.DATE and not time.counted and (
             roles.kind not in EVENTS):
-        yield _on_beginning(time, beginning or "calendar years", True)
+        content = look.columns[roles.single["time"][0]]
+        kind = "stamps with a time of day" if content.have_clock or len(time.names) > 1 else "dates"
+        yield replace(_on_beginning(time, beginning or "calendar years"), is_gap=True,
+                      evidence=f"{content.n_known:,} {kind}.")
     yield from _on_missing(look, roles, reading)
 
 
@@ -78,7 +83,7 @@ def doubts_of(look: Look, roles: Roles, reading: Reading) -> Iterator[Question]:
     time = reading.columns.get("time")
     if time is not None and time.kind in (Kind.DATE, Kind.CLOCK) and roles.kind not in EVENTS and (
             time.counted):
-        yield _on_beginning(time, time.counted, False)
+        yield _on_beginning(time, time.counted)
     for role, names in roles.single.items():
         if role in reading.columns and reading.columns[role].kind is Kind.DATE and (
                 len(names) == 1):
@@ -98,7 +103,7 @@ def _left(look: Look, roles: Roles) -> list[Any]:
     values = [name for name in roles.candidates if not is_id(name)]
     return [look.columns[name] for name in look.free((*roles.used, *values))
             if look.kind(name) in (Kind.WORD, Kind.NUMBER)
-            and plain_name(name) not in usual_names("time")
+            and plain_name(name) not in {*usual_names("time")} - {*usual.VISITS}
             and not is_of_time(plain_name(name))]
 
 
@@ -209,18 +214,19 @@ def _on_words(look: Look, roles: Roles, role: str, column: Column) -> Question:
 
 def _on_missing(look: Look, roles: Roles, reading: Reading) -> Iterator[Question]:
     """Ask about the few words beside numbers."""
-    words: dict[str, int] = {}
+    words = Counter[str]()
     names = [name for name in _of_numbers(look, roles) if words_for_missing(look, name)]
     for name in names:
-        words |= look.columns[name].others_than(look.kind(name), look.decimal)
+        words.update(look.columns[name].others_than(look.kind(name), look.decimal))
     if words:
         texts = sorted({text.casefold() for text in words})
+        verb = "Does" if len(texts) == 1 else "Do"
         yield Question(
-            field="missing", question=f"{'Does' if len(texts) == 1 else 'Do'} {listed(texts, 6)} in "
-            f"{listed(names)} mean that a number is missing?",
+            field="missing", question=f"{verb} {listed(texts, 6)} in {listed(names)} mean that a "
+            "number is missing?",
             options=(Option("Yes: it is missing; if not, correct those cells",
                             {"missing": [*reading.missing, *texts]}),),
-            evidence=f"{counted(sum(words.values()), 'cell')} of a text among numbers.",
+            evidence=f"{counted(words.total(), 'cell')} of a text among numbers.",
             words='"missing": ["", "…"]')
 
 
@@ -246,7 +252,7 @@ def notes_on(look: Look, roles: Roles, reading: Reading) -> Iterator[str]:
 # -- doubts ----------------------------------------------------------------------------------------
 
 
-def _on_beginning(time: Column, chosen: str, is_gap: bool) -> Question:
+def _on_beginning(time: Column, chosen: str) -> Question:
     """Return the question what dates or clock times count, with the likeliest first."""
     able = {f"hours {DAY}": "The time of day, in hours",
             f"hours since {FIRST}": "Hours since each person’s first observation"}
@@ -257,7 +263,7 @@ def _on_beginning(time: Column, chosen: str, is_gap: bool) -> Question:
     options = tuple(Option(label, {"columns": {"time": {"from": counted_from}}})
                     for counted_from, label in sorted(
                         able.items(), key=lambda each: each[0] != chosen))
-    return Question(field="columns.time.from", is_gap=is_gap, options=options,
+    return Question(field="columns.time.from", is_gap=False, options=options,
                     question=f"What is the time of “{shortened(time.name)}” counted from?",
                     words='"from": "hours of day", "days since 2024-01-31", …')
 
@@ -284,9 +290,11 @@ def _on_several(look: Look, roles: Roles, reading: Reading) -> Iterator[Question
     if roles.kind is not FileKind.CURVES or reading.is_wide or look.framed.frame.export or (
             look.stated.several or person is None or not person.column or not times):
         return
-    columns = [look.columns[name].codes for name in (*_named(look, person.column), *times)]
-    number = np.unique(np.column_stack(columns), axis=0, return_counts=True)[1]
-    alone = int(number[number == 1].sum())
+    moment = np.zeros(look.framed.n_lines, dtype=np.int64)
+    for name in (*_named(look, person.column), *times):
+        codes = look.columns[name].codes
+        moment = np.unique(moment * (codes.max() + 1) + codes, return_inverse=True)[1]
+    alone = int((np.bincount(moment) == 1).sum())
     if 2 * alone >= look.framed.n_lines:
         return
     when = [look.columns[name].name for name in look.free(roles.used)
@@ -298,8 +306,8 @@ def _on_several(look: Look, roles: Roles, reading: Reading) -> Iterator[Question
         f"moment?{also}",
         options=(Option("Yes: all are kept", {"several": "keep"}),
                  Option("Yes: they are averaged", {"several": "average"})),
-        evidence=f"{look.framed.n_lines - alone:,} of {look.framed.n_lines:,} lines share person and "
-        "time with another.", words='"several": "keep" or "several": "average"')
+        evidence=f"{look.framed.n_lines - alone:,} of {look.framed.n_lines:,} lines share person "
+        "and time with another.", words='"several": "keep" or "several": "average"')
 
 
 def _named(look: Look, raw: str) -> list[str]:

@@ -109,6 +109,8 @@ def _screen(task: str) -> tuple[Reading, int]:
     except InputError as problem:
         if problem.field == "encoding":
             files.frame_choices("unknown")
+        elif problem.field == "sheet":
+            files.frame_choices("", files.made("upload_sheets", looking.sheets_of)[0])
         elif problem.field != "file":  # the names do not say: a person may choose
             header = files.made("upload_header", looking.header_of, **files.frame())
             columns.draw(task, header, None)

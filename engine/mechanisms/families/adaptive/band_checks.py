@@ -1,10 +1,12 @@
-"""Where a released curve itself says that its band may miss the truth.
+"""Signs in a released curve itself that its band may miss the truth.
 
 A band counts chance and end tails (`engine.core.bands`). It does not count detail that the kept
 functions cannot draw. That leaves traces in what is released, so looking for them costs nothing.
 """
 
 from __future__ import annotations
+
+import math
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,17 +17,19 @@ from engine.mechanisms.families.adaptive import constants
 from engine.numerics.bases import Basis
 from engine.numerics.end_slopes import CHECKED_FROM, MIN_WAVES, detail, steepening
 
-_LAST = 4  # coefficients of Fourier functions, two of each of the two highest frequencies
+_LAST = 4  # coefficients; of Fourier functions two of each of the two highest frequencies
+_SMOOTH, _MOST = 9, 8  # cosines that draw four turns, and most coefficients that are looked at
 _MIN, _SMALLEST = 1e-12, 1e-300  # of the trace, and at all: where a covariance is nearly singular
 
 
 def have_finer_detail(basis: Basis, centre: Array, covariance: Array, half_width: Array,
-                      material: float = constants.MATERIAL, misfit: float = constants.MISFIT
+                      material: float | None = None, misfit: float = constants.MISFIT
                       ) -> NDArray[np.bool_]:
-    """Whether the last coefficients have not become small, so that more would be needed.
+    """True where the last coefficients have not become small, so that more would be needed.
 
     Of cosines the last four may be what two slopes at the ends make of them; of Fourier functions,
-    which belong to curves without ends, they should vanish.
+    which belong to curves without ends, they should vanish. Of 14 cosines and more the last five to
+    eight are looked at: steps leave traces in all of them.
 
     Parameters
     ----------
@@ -37,8 +41,9 @@ def have_finer_detail(basis: Basis, centre: Array, covariance: Array, half_width
         Of them.
     half_width : (…)
         Of a pointwise band, averaged over the time range.
-    material : float
-        The least misfit that matters, in half widths.
+    material : float, optional
+        The least misfit of the last four that matters, in half widths. None: by the rule of
+        `constants.MATERIAL` for each.
     misfit : float
         How probable by chance it may be at most.
 
@@ -47,14 +52,19 @@ def have_finer_detail(basis: Basis, centre: Array, covariance: Array, half_width
     (…) of bool
         False for fewer than six functions, which leave nothing to compare.
     """
-    if centre.shape[-1] < CHECKED_FROM:
+    size, last = centre.shape[-1], _LAST
+    if size < CHECKED_FROM:
         return np.zeros(centre.shape[:-1], dtype=bool)
-    p_values, left = (detail if basis.family == "cosine" else _last_four)(centre, covariance)
+    if material is None:
+        last = min(max(size - _SMOOTH, _LAST), _MOST) if basis.family == "cosine" else _LAST
+        material = constants.MATERIAL * math.sqrt(last)
+    p_values, left = (detail(centre, covariance, last) if basis.family == "cosine"
+                      else _last_four(centre, covariance))
     return np.asarray((p_values < misfit) & (left > material * half_width))
 
 
 def _last_four(centre: Array, covariance: Array) -> tuple[Array, Array]:
-    """How probable the last four coefficients are if they vanish, and the root of their squares."""
+    """Find how probable the last four coefficients are if they vanish, and their norm."""
     last = slice(-_LAST, None)
     beyond, spread = centre[..., last], covariance[..., last, last]
     ridge = _MIN * np.trace(spread, axis1=-2, axis2=-1)[..., None, None] + _SMALLEST
@@ -65,7 +75,7 @@ def _last_four(centre: Array, covariance: Array) -> tuple[Array, Array]:
 
 def have_steep_ends(basis: Basis, centre: Array, covariance: Array, half_width: Array,
                     still_moving: float = constants.STILL_MOVING) -> NDArray[np.bool_]:
-    """Whether an end would move on by several widths of the band if more coefficients told of it.
+    """True where an end would move on by several half-widths if more coefficients told of it.
 
     How far an end lies, beyond doubt, from what the kept functions draw, times how much steeper it
     is by all coefficients than by half of them.

@@ -20,6 +20,8 @@ from engine.mechanisms.families.adaptive.scales import Scale
 
 UNTRUE = ("Observation times are not spread as stated: about {share} of them lie between {start} "
           "and {end}, where {expected} should. The band is not valid.")
+UNEVEN = ("Observation times are not spread evenly: about {share} of them lie between {start} and "
+          "{end}, where {expected} would. The band is not valid.")
 LEARNED = ("Observation times are not spread evenly: about {share} of them lie between {start} and "
            "{end}, where {expected} would. The curve allows for that.")
 PART_EMPTY = ("A part of the time range may hold next to no observations: state how observation "
@@ -72,7 +74,7 @@ def _said(facts: PublicFacts, scale: Scale, heard: Heard, k: int) -> Iterator[Sa
     if question is not None:
         decision = decide(question, heard.facts[k], heard.facts_noise[k])
         if decision.window is not None:
-            yield from _of_spread_times(facts, decision, decision.window, question.design.is_known)
+            yield from _of_spread_times(facts, decision, decision.window, question.learns_times)
         yield from _of_common_times(facts, decision)
         yield decision.follows_covariates, True, lambda where: (FOLLOWS, {})
         yield from _of_bounds(facts, scale, decision, question.is_of_mean)
@@ -82,16 +84,16 @@ def _said(facts: PublicFacts, scale: Scale, heard: Heard, k: int) -> Iterator[Sa
            lambda where: (FAR_AWAY, {"share": _share(check.measured[where])}))
 
 
-def _of_spread_times(facts: PublicFacts, decision: Decision, window: Window, is_known: bool
+def _of_spread_times(facts: PublicFacts, decision: Decision, window: Window, learns: bool
                      ) -> Iterator[Said]:
     def departs(where: Where) -> Words:
         start, end, share, expected = (each[where] for each in (
             window.start, window.end, window.share, window.expected))
-        return UNTRUE if is_known else LEARNED, {
+        return LEARNED if learns else UNTRUE if facts.design.is_known else UNEVEN, {
             "share": _share(share), "expected": _share(expected), "start": _time(facts, start),
             "end": _time(facts, end)}
 
-    yield np.asarray(decision.departs & ~decision.is_clustered), is_known, departs
+    yield np.asarray(decision.departs & ~decision.is_clustered), not learns, departs
     yield decision.is_clustered, True, lambda where: (CLUSTERED, {})
 
 

@@ -151,10 +151,14 @@ class FirstMessage:
     def step(self) -> Step:
         return PURE_FACTS if self.pure else FACTS
 
-    @property
-    def unit_noise(self) -> float:
-        """Standard deviation of the noise in each number, for one person and μ or ε of 1."""
-        return math.sqrt(2) * (PURE_SENSITIVITY if self.pure else 1.0)
+    def noise_of(self, costs: Array, is_pure: bool) -> Array:
+        """Standard deviation of the noise in each number of one person, at these μ or ε.
+
+        Laplace noise only at the sites where δ = 0: a norm is at most the ℓ₁ norm, so that the
+        sensitivity of such messages holds for Gaussian noise at others.
+        """
+        sensitivity = PURE_SENSITIVITY if self.pure else SENSITIVITY
+        return np.asarray(math.sqrt(2 if is_pure else 1) * sensitivity / costs)
 
     @cached_property
     def weights(self) -> Array:
@@ -233,7 +237,7 @@ def site_averages(message: FirstMessage, data: CurveData, scale: Scale, servers:
     return np.concatenate(blocks)
 
 
-def sent_by_sites(message: FirstMessage, averages: Array, costs: Sequence[Array],
+def sent_by_sites(message: FirstMessage, averages: Array, deviations: Sequence[Array],
                   noises: Sequence[Array], people: Sequence[int]) -> tuple[Array, Array]:
     """Send the first message of every site; what all say together, and the noise in it.
 
@@ -241,8 +245,8 @@ def sent_by_sites(message: FirstMessage, averages: Array, costs: Sequence[Array]
     ----------
     averages : (repeats, sites, numbers)
         As of `site_averages`.
-    costs : (sites, columns)
-        μ, or ε where δ = 0, of each release.
+    deviations : (sites, columns)
+        As of `FirstMessage.noise_of`.
     noises : (repeats, columns, numbers), for each site
         Of unit variance.
     people : (sites,)
@@ -254,8 +258,8 @@ def sent_by_sites(message: FirstMessage, averages: Array, costs: Sequence[Array]
         With weights undone.
     """
     sent, scales = [], []
-    for s, (cost, noise, n) in enumerate(zip(costs, noises, people, strict=True)):
-        unit = (message.unit_noise / (n * cost))[:, None]
+    for s, (deviation, noise, n) in enumerate(zip(deviations, noises, people, strict=True)):
+        unit = (deviation / n)[:, None]
         values = averages[:, s][:, None] * message.weights + unit * noise
         sent.append(transcript.sent(s, message.step, values, unit) / message.weights)
         scales.append(unit / message.weights)
@@ -280,7 +284,7 @@ def expected_shares(design: Design, observations: tuple[tuple[int, int], ...]) -
 
     `observations` are numbers of observations, each with how many people have so many.
     """
-    if design == Design() or not design.is_known:
+    if design == Design():
         return read_only(np.full(FINE_PARTS, 1 / FINE_PARTS))
     rng, total = Stratified(np.random.default_rng(_SEED)), sum(n for _, n in observations)
     shares = np.zeros(FINE_PARTS)
@@ -295,12 +299,13 @@ class Question:
     """All that a decision depends on beside messages: what was asked, and public facts."""
 
     message: FirstMessage
-    design: Design  # as stated; of an unknown one even times are judged, and may be corrected
+    design: Design  # as stated; even times where nothing is stated or they are learned
     observations: tuple[tuple[int, int], ...]
     n_people: int  # sampling variability is that of one observation of each
     # Percentiles of values that are moved to a bound are the percentiles, moved. Of them no time is
     # left out.
     is_of_mean: bool = True
+    learns_times: bool = False  # whether their distribution is released, for where it is uneven
 
     @property
     def expected(self) -> Array:
@@ -414,7 +419,7 @@ def _of_windows(question: Question, shares: Array, noise: Array
     least = (sure + quantile(_ONE_OF_TEN, pure)) * np.sqrt(2 * of_part**2 + two * (1 - two) / n)
     least = np.maximum(least, _MATERIAL)
     departs = told.any(axis=-1)
-    outcome = Outcome.VOID if question.design.is_known else Outcome.CORRECTED
+    outcome = Outcome.CORRECTED if question.learns_times else Outcome.VOID
     return Check(LAW, at_worst(apart), of_part, np.maximum(_MATERIAL, sure * at_worst(spread)),
                  least / (1 - two + least), outcomes(departs, outcome, of_part < _MAX_NOISE)
                  ), window, departs

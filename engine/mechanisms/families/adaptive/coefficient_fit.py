@@ -135,8 +135,6 @@ class CoefficientFit(AdaptiveFit[CoefficientEvidence]):
                       for stream in rng.spawn(data.sizes.n_servers)]
         super().__init__(data, basis, plans, draws, self.noise, data.facts.design,
                          (self.n_functions, basis.size), scale)
-        if not self.asked.is_known:  # taken to be even
-            self.asked = Design()
         self.doubt = np.zeros((len(plans), data.n_repeats, draws, self.n_functions))
 
     def evidence(self, fit: UnitFit) -> CoefficientEvidence:

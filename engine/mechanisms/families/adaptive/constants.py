@@ -176,6 +176,7 @@ WIDE = Width(12.0, 200.0)
 DETAIL, DETAIL_UNKNOWN_TIMES = 0.55, 0.3
 MAX_FUNCTIONS = 21  # the largest r that was tuned for
 MAX_FUNCTIONS_PURE = 15  # where δ = 0 noise grows with how many numbers a message has
+LEARN_TIMES_FROM = 200.0  # N below which released times leave nearly every band invalid
 SHRINK_FROM = 100.0  # N from which shrinking helps: below, the filter has done so
 
 # -- the planned error ----------------------------------------------------------------------------
@@ -186,13 +187,14 @@ JOINT_RADIUS = 0.64  # the same for joint releases
 
 # -- warnings ------------------------------------------------------------------------------------
 
-# A release is asked whether its functions are enough, and warns where its coefficients fit so
-# badly, by more than so much of half the band's width, or where an end moves on by so many half
-# widths. Chosen on 18 ordinary settings (growth, glucose, blood pressure, power, steps and weight,
-# 300 to 3000 people, ε = 1 and 3), of which a fiftieth of the releases are told, and on peaks,
-# waves and steps, of which bands miss all: peaks and waves are told in all releases, steps in three
-# of four.
-MISFIT, MATERIAL = 1e-3, 0.6
+# A release is asked whether its functions are enough, and warns where its last coefficients have a
+# misfit of which the root mean square is above so much of half the band's width, or where an end
+# moves on by so many half widths. Chosen on ordinary settings (growth, glucose, blood pressure,
+# power, steps, waves and lines, 250 to 3000 people, ε = 1 to 4), of which a fiftieth of the
+# releases are told, and on peaks, seven turns and steps, of which bands miss all: peaks and turns
+# are told in .87 to 1, steps in .83 to 1 of 600 people at ε = 2 and of 2000 at ε = 1, and in .4 of
+# 600 at ε = 1, where 11 functions are kept.
+MISFIT, MATERIAL = 1e-3, 0.27
 STILL_MOVING = 8.0
 
 DISAGREEING = 0.01  # of releases whose last step moves so far by chance, if all is as assumed

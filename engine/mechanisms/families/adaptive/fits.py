@@ -90,6 +90,11 @@ class AdaptivePlan(Plan):
         return release_steps(self.is_joint)[:len(self.shares)]
 
     @property
+    def learns_times(self) -> bool:
+        """Whether the distribution of observation times is released."""
+        return False
+
+    @property
     def feasible(self) -> bool:
         return self.verdict.is_feasible
 
@@ -130,6 +135,7 @@ class Streams:
     # of the last message, (repeats, draws, 2), and of the first, (repeats, draws, numbers)
     far: Array = field(default_factory=_none, kw_only=True)
     facts: Array = field(default_factory=_none, kw_only=True)
+    pure_facts: Array = field(default_factory=_none, kw_only=True)  # Laplace, of unit variance
 
     def of_steps(self, repeats: slice, size: int, pure: bool) -> Array:
         """Noise of the first waves, with unit variance.
@@ -499,7 +505,7 @@ class AdaptiveFit(Generic[E]):
     def __init__(self, data: CurveData, basis: Basis, plans: Sequence[AdaptivePlan], draws: int,
                  streams: Sequence[Streams], design: Design, shape: tuple[int, ...], scale: Scale
                  ) -> None:
-        self.data, self.scale, self.asked = data, scale, data.facts.design
+        self.data, self.scale = data, scale
         self._averages: dict[FirstMessage, Array] = {}
         self.sizes, self.n_repeats, self.basis = data.sizes, data.n_repeats, basis
         self.plans, self.draws, self.streams = plans, draws, streams
@@ -569,16 +575,24 @@ class AdaptiveFit(Generic[E]):
         message, people = plan.first, self.sizes.n_curves_per_server
         if message is None:
             return None
-        costs = [self.costs((plan.first_share,), s, members)[0] for s in range(len(people))]
-        noises = [columns(streams.facts[repeats, :, :len(message.weights)], len(feasible), 1)
-                  for streams in self.streams]
-        measured, noise = sent_by_sites(message, self.averages(message)[repeats], costs, noises,
-                                        people)
-        question = Question(message, self.asked, public_observations(self.data), sum(people))
+        deviations = [message.noise_of(self.costs((plan.first_share,), s, members)[0], is_pure)
+                      for s, is_pure in enumerate(plan.pure)]
+        noises = [columns((streams.pure_facts if is_pure else streams.facts)[
+            repeats, :, :len(message.weights)], len(feasible), 1)
+            for streams, is_pure in zip(self.streams, plan.pure, strict=True)]
+        measured, noise = sent_by_sites(message, self.averages(message)[repeats], deviations,
+                                        noises, people)
+        question = Question(
+            message, self._tested_law(plan), public_observations(self.data), sum(people),
+            learns_times=plan.learns_times)
         for row, k in enumerate(feasible):
             of_plan = slice(row * self.draws, (row + 1) * self.draws)
             self.heard.note(k, repeats, question, measured[:, of_plan], noise[of_plan][0])
         return decide(question, measured, noise)
+
+    def _tested_law(self, plan: AdaptivePlan) -> Design:
+        stated = self.data.facts.design
+        return stated if stated.is_known and not plan.learns_times else Design()
 
     def averages(self, message: FirstMessage) -> Array:
         """Averages over the people of each site, without weights: (repeats, sites, numbers)."""

@@ -47,8 +47,9 @@ Whether it is follows from c and d of earlier releases (`_recentred`), so all th
 ever, location and moments are of the same deviations h_i(0) = −t_i, and the pair has the
 sensitivity proved above. Moments about a beside a location about 0 would not be free: two curves
 that are mirrored at 0 are not mirrored at a, and for p = 1, c = 1, a = ½, t = ±1 the squared shift
-is 4 + ½(1 − ¼)². What follows costs nothing: as T_i is the identity on average, x + a measures
-what a location about a does, and moments about a are M₀ + x a' + a x' + a a'.
+is 4 + ½(1 − ¼)². What follows costs nothing: with T that of everybody who is observed at all common
+times, which is public, x + T a measures what a location about a does, and moments about a are
+M₀ + x s' + s x' + s s' with s = T a.
 
 The weights, 1 for sizes and ½ for second moments, are the largest for which this holds. Both parts
 are one message about the same centre and shape. Where δ = 0 this does not help: that noise
@@ -137,6 +138,7 @@ NOISE_ROWS = {
     SECOND_SPREAD.key: (3,), FINAL_CENTRE.key: (4,),
     SECOND_PAIR.key: (2, 1), THIRD_PAIR.key: (5, 3), FINAL_PAIR.key: (4,)}
 _NO_ZERO = 1e-300
+_TOLD = 1e-6  # of the largest singular value of E T: directions that the times tell
 _FIXED_POINT_STEPS = 12
 _MAX_LARGER = 10.0  # how far the sum of second moments that are clipped tightly is made up
 
@@ -388,23 +390,34 @@ def _jointly(sites: Sequence[SiteDeviations], state: State, law: DeviationLaw,
         state, _ = _move(sites, state, locations, _slope(state, law, constants),
                          _response(sites, state, law, 2), constants)
         state = _tightened(_doubted(state, constants), width)
-    last = _recentred(state, constants)
+    last = _recentred(state, constants, law)
     slope = _slope(last, law, constants)
-    locations, moments = _about(state.centre - last.centre,
-                                *_centres_and_moments(sites, last, constants))
+    locations, moments = _centres_and_moments(sites, last, constants)
+    if last.holds_all.any():
+        locations, moments = _about((state.centre - last.centre) @ law.mean_slopes.T,
+                                    locations, moments)
     state, weights = _move(sites, replace(last, centre=state.centre), locations, slope,
                            _response(sites, last, law, 3), constants)
     return replace(_located(sites, state, slope, locations, weights, moments, constants, law),
                    far=_far(sites, last, slope, law))
 
 
-def _recentred(state: State, constants: Constants) -> State:
+def _recentred(state: State, constants: Constants, law: DeviationLaw) -> State:
     """Take the ball about the middle of the bounds where a location has less noise in it.
 
-    The trace of its noise is that of the ellipsoid times r ball²/(c² Σ d²); it clips nobody.
+    Only noise in the directions U that the times tell counts. In units of 2/(n μ) its covariance
+    is ball² I there, and (U' diag(c d)⁻² U)⁻¹ for the ellipsoid: traces are compared.
     """
-    size = state.centre.shape[-1]
-    in_ball = constants.ball**2 * size <= state.radius**2 * (state.shape**2).sum(axis=-1)
+    if np.isinf(constants.ball):
+        return state
+    turns, told, _ = np.linalg.svd(law.mean_slopes)
+    turns = turns[:, told > _TOLD * told[0]]
+    axes = (state.radius[..., None] * state.shape) ** 2
+    largest = np.maximum(axes.max(axis=-1, keepdims=True), _NO_ZERO)
+    axes = np.maximum(axes / largest, _TOLD)
+    inverse = (turns.T / axes[..., None, :]) @ turns
+    of_ellipsoid = largest[..., 0] * np.trace(np.linalg.inv(inverse), axis1=-2, axis2=-1)
+    in_ball = constants.ball**2 * turns.shape[1] <= of_ellipsoid
     each = in_ball[..., None]
     return replace(state, centre=np.where(each, 0.0, state.centre),
                    shape=np.where(each, 1.0, state.shape),
@@ -412,12 +425,10 @@ def _recentred(state: State, constants: Constants) -> State:
 
 
 def _about(shift: Array, locations: Sent, moments: Sent) -> tuple[Sent, Sent]:
-    """Say what was sent about a centre of one that is shifted, as h_i(a) = h_i(0) + a on average.
+    """Say what was sent about another centre, as T a is added to each h_i(0); the shift is T a.
 
     Noise of the locations then adds 4 g²‖a‖²‖φ‖⁴ at most to the variance of φ'Mφ for any φ.
     """
-    if not shift.any():
-        return locations, moments
     matrices, scales = [], []
     for location, g, matrix, scale in zip(locations.values, locations.scales, moments.values,
                                           moments.scales, strict=True):
@@ -620,9 +631,11 @@ def _response(sites: Sequence[SiteDeviations], state: State, law: DeviationLaw, 
     """J M where the design is stated and M is not the identity; E T in the first phase."""
     if not is_mixed(law) or sites[0].mixing is not None:
         return None
-    if phase == 1:  # the first radius is wide
-        return np.broadcast_to(law.mean_slopes, (*state.centre.shape, state.centre.shape[-1]))
-    return law.response(state.spread, state.shape, state.radius)
+    mean = np.broadcast_to(law.mean_slopes, (*state.centre.shape, state.centre.shape[-1]))
+    if phase == 1 or state.holds_all.all():  # the first radius is wide, and a ball clips nobody
+        return mean
+    return np.where(state.holds_all[..., None, None], mean,
+                    law.response(state.spread, state.shape, state.radius))
 
 
 def _move(sites: Sequence[SiteDeviations], state: State, locations: Sent, slope: Array,

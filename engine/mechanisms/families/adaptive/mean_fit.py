@@ -63,6 +63,11 @@ class MeanPlan(AdaptivePlan):
 
     times_share: float  # of the released distribution of observation times; 0 where they are stated
     constants: Constants  # of the clips
+    learned_constants: Constants  # where the first message contradicts what is relied on
+
+    @property
+    def learns_times(self) -> bool:
+        return self.times_share > 0
 
     @property
     def kind(self) -> Hashable:
@@ -100,14 +105,14 @@ class MeanStreams(Streams):
         gaps, times_gaps = (rng.standard_exponential(each.shape) if pure else
                             np.empty((*each.shape[:-1], 0)) for each in (normals, times))
         normals = np.concatenate([normals, rng.standard_normal((1, *normals.shape[1:]))])
-        far = facts = np.empty(0)
-        if n_facts and pure:
-            facts = rng.laplace(size=(repeats, draws, n_facts)) / math.sqrt(2)
-        elif n_facts:
+        far = facts = pure_facts = np.empty(0)
+        if n_facts:
             far, facts = (rng.standard_normal((repeats, draws, n)) for n in (2, n_facts))
+        if n_facts and pure:
+            pure_facts = rng.laplace(size=facts.shape) / math.sqrt(2)
         return cls(normals[..., None, :], gaps[..., None, :],
                    symmetric(square)[..., None, :, None, :], times, times_gaps, far=far,
-                   facts=facts)
+                   facts=facts, pure_facts=pure_facts)
 
 
 class MeanFit(AdaptiveFit[Evidence]):
@@ -213,19 +218,16 @@ class MeanFit(AdaptiveFit[Evidence]):
 
     def _without_times(self, members: list[int], repeats: slice, left_out: NDArray[np.bool_],
                        columns: Indices | None) -> Iterator[Piece]:
-        """Releases that do not read the observations at some of the common times."""
-        data, size = self.data, self.plans[members[0]].size
+        """Releases that do not read the observations at some of the common times.
+
+        Sites are worked on one by one: what one reads changes not even the rounding of another.
+        """
+        size = self.plans[members[0]].size
         design = Design.common(tuple(np.array(self.design.times)[~left_out].tolist()))
-        curve = np.repeat(np.arange(data.n_curves), data.counts)
         for k in range(repeats.start, repeats.stop):
-            is_read = ~left_out[nearest(data.times[k], self.design.times)]
-            counts = np.bincount(curve[is_read], minlength=data.n_curves)
-            moments = curve_moments(data.times[k:k + 1, is_read], self.values[k:k + 1, is_read],
-                                    counts, self.basis.first(size))
-            (_, deviations), = weighted_within_curves(moments, counts, {size}, design)
             repeat = slice(k, k + 1)
             yield replace(self._piece(members, repeat, [
-                self.site(s, deviations.among(curves), members, repeat)
+                self.site(s, self._at_times(k, curves, left_out, size, design), members, repeat)
                 for s, curves in enumerate(self.servers)], design, columns), left_out=left_out)
 
     def finished(self, piece: Piece, located: Located) -> Located:
@@ -234,8 +236,22 @@ class MeanFit(AdaptiveFit[Evidence]):
             return located
         basis = self.basis.first(self.plans[piece.members[0]].size)
         centre, covariance = drawn_past(basis, self.design.times, piece.left_out, located.centre,
-                                        located.covariance)
+                                         located.covariance)
         return replace(located, centre=centre, covariance=covariance)
+
+    def _at_times(self, repeat: int, curves: slice, left_out: NDArray[np.bool_], size: int,
+                  design: Design) -> AffineDeviations:
+        """The deviations of one site's curves, observed at the other common times alone."""
+        data, ends = self.data, np.cumsum([0, *self.data.counts])
+        mine = slice(ends[curves.start], ends[curves.stop])
+        times, values = data.times[repeat, mine], self.values[repeat, mine]
+        is_read = ~left_out[nearest(times, self.design.times)]
+        curve = np.repeat(np.arange(curves.stop - curves.start), data.counts[curves])
+        counts = np.bincount(curve[is_read], minlength=curves.stop - curves.start)
+        moments = curve_moments(times[None, is_read], values[None, is_read], counts,
+                                self.basis.first(size))
+        (_, deviations), = weighted_within_curves(moments, counts, {size}, design)
+        return deviations
 
     # -- arrays that fit into a cache ---------------------------------------------------------
 
@@ -261,8 +277,10 @@ class MeanFit(AdaptiveFit[Evidence]):
         law = self._law(plan.size, design)
         if not plan.first_share:  # earlier releases took all visits for late
             law = replace(law, doubt=None)
-        return Piece(members, repeats, sites, public_scale(plan.size, self.sizes), law,
-                     plan.constants,
+        clips = plan.constants if design.is_known else plan.learned_constants
+        if design != self.design:  # the ball that clips nobody is that of all stated times
+            clips = replace(clips, ball=math.inf)
+        return Piece(members, repeats, sites, public_scale(plan.size, self.sizes), law, clips,
                      prior=self._prior(plan.size, design), columns=columns)
 
     def _law(self, size: int, design: Design) -> ReferenceLaw:

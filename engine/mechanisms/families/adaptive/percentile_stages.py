@@ -358,8 +358,8 @@ class PercentileFit:
                   for noise in self.noise]
         measured, noise = sent_by_sites(
             message, self.averages[message][repeats],
-            [math.sqrt(plan.first_share) * self._mu(plan, s) for s in range(len(people))], noises,
-            people)
+            [message.noise_of(math.sqrt(plan.first_share) * self._mu(plan, s), is_pure=False)
+             for s in range(len(people))], noises, people)
         if n_plans:
             question = Question(message, self.design, public_observations(self.data), sum(people),
                                 is_of_mean=False)

@@ -192,7 +192,7 @@ class AdaptiveRelease(Mechanism[CurveData, A], Generic[A, E]):
         return BetweenTimes.of(basis, self.law_of_times(facts).times)
 
     def limit_between_times(self, facts: PublicFacts) -> str:
-        """What a band cannot hold between few common times; empty where times are not few."""
+        """Say what a band cannot hold between few common times; nothing where times are not few."""
         return GAPS if self.is_between_times(facts) else ""
 
     def curves(self, data: CurveData, moments: Moments) -> Moments | RegressionMoments:
@@ -241,7 +241,7 @@ class AdaptiveRelease(Mechanism[CurveData, A], Generic[A, E]):
 
     def narrow_features(self, facts: PublicFacts, plans: Sequence[A], band: Band,
                         half_width: Array) -> tuple[NDArray[np.bool_], ...]:
-        """What releases tell of features that their functions are too few for.
+        """Ask releases for features that their functions are too few for.
 
         Parameters
         ----------
