@@ -39,13 +39,13 @@ IDS = ("id", "record_id", "curve_id", "curve", "unit_id", "unit", "scan", "name"
 """Names of ids of anything: of people where they come again, and of lines where they do not."""
 NO_PEOPLE = frozenset(_words(
     "index row row_id row_number rownum no nr number n obs observation visit visit_id "
-    "visit_number visitnum visit_no exam examination session wave date day time timestamp class "
-    "label group arm g unnamed_0 x besuch visite visita")) | {""}
+    "visit_number visitnum visit_no exam examination session date day time timestamp class "
+    "label group arm g unnamed_0 x besuch visite visita")) | {"", "wave"}
 DEVICES = frozenset(_words("device device_id sensor sensor_id meter meter_id"))
 _OF_NO_PERSON = frozenset(_words(  # before an id: a person has several of these
     "visit stay hadm icustay encounter admission episode case order sample specimen tube batch "
     "well plate session exam scan image series row line study trial test item event group class "
-    "wave fall probe"))
+    "fall probe")) | {"wave"}
 _KEYS = frozenset(_words("id no nr num number nummer numero code key uuid barcode"))
 _METERS = frozenset(_words("mpan mprn nmi prm cups pod ean zahlpunkt zahler"))
 START = _words(
@@ -75,10 +75,10 @@ SINGLE_VALUES = ("value", "concentration", "measurement", "result", "level", "y"
 RESPONSES = ("y", "response", "outcome", "result", "target")
 CLOCKS = ("time", "clock", "clock_time", "hour", "time_of_day", "timestamp", "zeit", "uhrzeit",
           "heure", "hora", "ora", "tijd", "tijdstip")
-_VALUES = _words(  # each says that a value was measured, and not which
-    "value values y reading readings measurement response result outcome level aval dv valuenum "
+_VALUES = (*_words(  # each says that a value was measured, and not which
+    "value values y measurement response result outcome level aval dv valuenum "
     "vsstresn vsorres lbstresn lborres wert messwert ergebnis valeur resultat valor resultado "
-    "valore risultato waarde")
+    "valore risultato waarde"), "reading", "readings")
 _MEASURES = _words(
     "height weight glucose gl demand bpm hr heart_rate kwh conc consumption usage steps grosse "
     "groesse gewicht verbrauch taille poids consommation talla altura estatura peso consumo "
