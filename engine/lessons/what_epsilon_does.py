@@ -88,7 +88,8 @@ class WhatEpsilonDoes(Lesson):
         releases = mean_over_budgets(SOURCE, METHOD, DELTA, seed, EPSILONS)
         shift, half = _moved_by_one_child(seed), _spread(releases)
         errors = together(releases.study.error.tolist())
-        inside = np.abs(releases.releases[_AT] - releases.non_private) <= half  # (releases, points)
+        apart = np.abs(releases.releases[_AT] - releases.non_private)
+        inside = apart <= half  # (releases, points)
         moved, noise = together([_over_the_curve(shift), _over_the_curve(half)])
         words = {"n": str(SOURCE.n_curves), "epsilon": f"{EPSILONS[_AT]:g}",
                  "less": f"{EPSILONS[0]:g}", "more": f"{EPSILONS[2]:g}",
@@ -96,7 +97,7 @@ class WhatEpsilonDoes(Lesson):
                  "moved": moved, "noise": noise, "m": str(SOURCE.n_observations_per_curve),
                  "drawn": str(len(inside)), "inside": str(int(inside.all(axis=1).sum())),
                  "share": "95 %"}
-        top = float(np.ceil(1.6 * half.max()))
+        top = float(np.ceil(max(1.6 * half.max(), apart.max())))
         truth = np.interp(_AGES, releases.times, half)
         guess = Guess(tuple(truth.tolist()), (0.9 * top,) * len(_AGES),
                       tuple(f"Distance at age {age:g}" for age in _AGES), close=0.35, step=0.1,

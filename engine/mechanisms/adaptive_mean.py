@@ -92,16 +92,23 @@ class AdaptiveMean(AdaptiveRelease[MeanPlan, Evidence]):
     squares add to μ². A curve with a reading or time that is no number has T_i = 0 and t_i = 0 and
     stays in the count. All that follows the releases, the band too, is computed from them.
 
-    *Undeclared times.* A tenth of μ² buys a histogram of the times: the mean over curves of the
-    share of each curve's observations in every part of the range. Shares of a curve sum to 1 or are
-    all 0, so replacing one moves the mean by at most √2/n (`engine.numerics.time_histograms`).
+    *Stated facts.* A first message tells whether observation times and bounds are as stated, a last
+    one how many people are far from the others, for 5 to 13 % of μ² together; the others share the
+    rest. `engine.mechanisms.families.adaptive.checked_facts` proves their sensitivity, √2/n each.
+
+    *Undeclared times.* They are taken for even. From N = 200 on a tenth of the rest buys a
+    histogram of the times, for where the first message contradicts that: the mean over curves of
+    the share of each curve's observations in every part of the range. Shares of a curve sum to 1 or
+    are all 0, so replacing one moves the mean by at most √2/n (`engine.numerics.time_histograms`).
+    It is always sent, so that messages and ledger do not depend on what was found.
 
     *Visits.* Curves that are each seen in a short window deviate in few directions, and farther
     than the reference law thinks; and tightly clipped averages of skewed readings are not their
     mean. There the last radius is wider, the more so the larger N is, and the centre of the
     early steps counts for less; both follow from public numbers.
 
-    *δ = 0.* K-norm noise instead of Gaussian, ε adds, nothing joint, no second moments.
+    *δ = 0.* K-norm noise instead of Gaussian, ε adds, nothing joint, no second moments, and nothing
+    about far people. The first message has Laplace noise and a twentieth of ε.
 
     Units: coefficients are found on the scale where the stated bounds are ±1, and mapped back.
 
@@ -117,7 +124,7 @@ class AdaptiveMean(AdaptiveRelease[MeanPlan, Evidence]):
     >>> data = SparseCurves(n_curves=400).draw(1, generator(1, 0, 0))
     >>> estimate = AdaptiveMean().release(data, (Budget(2.0, 1e-3),), generator(1, 1, 0))
     >>> [line.step.label for line in estimate.spends[0]][:3]
-    ['first centre', 'second centre and spread', 'third centre and spread']
+    ['facts about observations', 'first centre', 'second centre and spread']
     """
 
     key = "adaptive_mean"
@@ -252,13 +259,15 @@ class AdaptiveMean(AdaptiveRelease[MeanPlan, Evidence]):
         size = self.size(sizes, effective, facts, pure)
         self.check_edition(size, facts)
         is_large = effective >= constants.SHRINK_FROM or not verdict.is_feasible
-        clips = self.clipping_constants(sizes, effective, facts, is_joint)
+        by_people = self.weights == "people"
+        clips, learned = (each.clipping_constants(sizes, effective, facts, is_joint)
+                          for each in (self, replace(self, design="unknown")))
         return MeanPlan(
             size=size, budgets=budgets, shares=shares, verdict=verdict,
             shrinks=self._shrinks(is_large, size, facts), is_joint=is_joint,
             times_share=times_share,
-            constants=replace(clips, by_people=self.weights == "people",
-                              ball=self._ball(size, sizes, facts)),
+            constants=replace(clips, by_people=by_people, ball=self._ball(size, sizes, facts)),
+            learned_constants=replace(learned, by_people=by_people),
             spends=ledger(sizes, budgets, verdict, releases), first=first, first_share=first_share,
             far_share=far_share)
 

@@ -208,10 +208,11 @@ class PercentileCurves(Mechanism[CurveData, PercentilePlan]):
 
     Notes
     -----
-    *Privacy.* 16 releases of averages over a public number of people, each of deviations clipped to
-    an ellipsoid that earlier releases fix; proof in
-    `engine.mechanisms.families.adaptive.percentile_stages`. A person with a reading or time that is
-    no number deviates by 0 and stays in the count.
+    *Privacy.* A first message tells whether stated facts are true
+    (`engine.mechanisms.families.adaptive.checked_facts`). Then 16 releases of averages over a
+    public number of people, each of deviations clipped to an ellipsoid that earlier releases fix;
+    proof in `engine.mechanisms.families.adaptive.percentile_stages`. A person with a reading or
+    time that is no number deviates by 0 and stays in the count.
 
     *Bands* are Woodruff's: the surface of shares is inverted at Φ⁻¹(τ) ± 1.96 standard errors, so
     they are asymmetric where the law is. They cover sampling variability and privacy noise, not

@@ -108,7 +108,7 @@ class Stage:
         return float((self.weights**2 * self.unit**2).sum() * (self.shape**2).mean())
 
     def side_drift(self, n: Array) -> float:
-        """By how much more of normal residuals the error of the curve's level puts on one side.
+        """Return how many more of normal residuals an error of the level puts on one side.
 
         In standard deviations of that error, of which 2φ(κ) residuals change side for each spread.
         """
@@ -477,7 +477,7 @@ class _Messages:
 
     def sides(self, centres: Sequence[Array], clips: Sequence[Array]
               ) -> list[tuple[Array, Array] | None]:
-        """Shares of observations above and below the last clips about what was released.
+        """Send who is above and below the last clips about what was released.
 
         (repeats, draws, 2), and their noise (2,), for every plan; None where they are not asked.
         """
@@ -490,7 +490,7 @@ class _Messages:
             for plan, centre, clip in zip(self.plans, centres, clips, strict=True)]
 
     def _beyond(self, finest: WaveletBasis, centre: Array, clip: Array) -> Array:
-        """Shares of observations beyond a clip above and below: (repeats, draws, sites, 2)."""
+        """Average who is beyond a clip above and below: (repeats, draws, sites, 2)."""
         n, starts = np.array(self.per_site), np.cumsum((0, *self.per_site[:-1]))
         shares, scaling = np.empty((*clip.shape, len(n), 2)), finest.from_levels(centre)
         for r, times in enumerate(self.times):

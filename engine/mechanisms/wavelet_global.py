@@ -252,7 +252,7 @@ class WaveletGlobal(WaveletRegression[CurvePlan]):
 
     def messages_about_facts(self, sites: Sites, side_drift: float | None = None
                              ) -> checked.FactMessages | None:
-        """What is sent about the facts; None where they are not checked."""
+        """Plan the messages about the facts; None where they are not checked."""
         if not sites.checked:
             return None
         heights = PublicCurve.stated(self.density, "density").heights if (
@@ -304,7 +304,7 @@ class WaveletGlobal(WaveletRegression[CurvePlan]):
 
     def _doubts(self, public: Public, plans: Sequence[CurvePlan], basis: FunctionBasis,
                 released: Array, told: checked.FactsTold) -> tuple[Caution, ...]:
-        """What checks of facts say, and whether the curve is too far from 0 for the forecast.
+        """Say what checks of facts tell, and if the curve is too far from 0 for the forecast.
 
         An average of y b(x) over r functions has by chance in times a squared error of about
         (‖f‖² + σ²) r Σ u_j²/n_j. The forecast is for the curve of `Twin`. Of ranks, and where the
@@ -332,7 +332,7 @@ class WaveletGlobal(WaveletRegression[CurvePlan]):
 
     def _told(self, data: CurveData, plans: Sequence[CurvePlan], draws: int,
               streams: Sequence[np.random.Generator]) -> checked.FactsTold:
-        """What the first messages of all sites say of the facts, plan by plan."""
+        """Send the first messages of all sites about the facts, plan by plan."""
         shape = (len(plans), data.n_repeats, draws)
         first: list[tuple[Array, Array] | None] = [None] * len(plans)
         if any(plan.checks for plan in plans):

@@ -135,9 +135,10 @@ def _under_a_new_list(facts: PublicFacts, standing: Standing) -> str:
     """Warn of people who are new by the name of their list alone; for the holder alone."""
     if not standing.n_unlisted:
         return ""
-    return (f"**{whole(standing.n_unlisted)} {escape(facts.people)} have the id of somebody released "
-            "before, where no list of ids was stated.** By the “list” of this reading they count as "
-            "new people, and lose again. If they are the same people, leave “list” out. ")
+    return (f"**{whole(standing.n_unlisted)} {escape(facts.people)} have the id of somebody "
+            "released before, where no list of ids was stated.** By the “list” of this reading "
+            "they count as new people, and lose again. If they are the same people, leave “list” "
+            "out. ")
 
 
 def by_curve(facts: PublicFacts, standing: Standing) -> str:

@@ -209,10 +209,7 @@ class Twin(Source[CurveData], SimulatedTwin):
         times : array
             On [0, 1].
         """
-        if self.stated.periodic:
-            shape = -0.3 * np.cos(2 * np.pi * times) + 0.12 * np.sin(4 * np.pi * times)
-        else:
-            shape = 0.3 * (2 * times - 1) + 0.06 * np.sin(3 * np.pi * times)
+        shape = bends(self.stated, times)
         if self.peaks:
             shape = -PEAK * np.cos(2 * np.pi * self.peaks * times)
         if self.is_skewed:
@@ -234,6 +231,13 @@ class Twin(Source[CurveData], SimulatedTwin):
         inside = ndtr(high) - ndtr(low)
         return np.asarray(a * ndtr(low) + b * ndtr(-high) + mean * inside
                           - sd * (normal_density(high) - normal_density(low)))
+
+
+def bends(facts: PublicFacts, times: Array) -> Array:
+    """A rise with bends about 0, in half-ranges; down again if the curve ends where it began."""
+    if facts.periodic:
+        return np.asarray(-0.3 * np.cos(2 * np.pi * times) + 0.12 * np.sin(4 * np.pi * times))
+    return np.asarray(0.3 * (2 * times - 1) + 0.06 * np.sin(3 * np.pi * times))
 
 
 def are_skewed(facts: PublicFacts) -> bool:

@@ -87,6 +87,5 @@ def _where_not_plain(texts: pa.Array, folded: pa.Array, fold: Callable[[str], st
 
 
 def lost_digits(ids: pa.Array) -> NDArray[np.bool_]:
-    """Tell which ids in normal form look like 1.2E+11: rounded alike, two people would become one.
-    """
+    """Tell which ids in normal form look like 1.2E+11: two people may have been rounded to one."""
     return np.asarray(pc.match_substring_regex(ids, _ROUNDED))

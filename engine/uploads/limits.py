@@ -16,26 +16,15 @@ SAVE = "Save the table as .xlsx or .csv, and take that file."
 
 @dataclass(frozen=True)
 class Limits:
-    """How large a file may be.
-
-    Parameters
-    ----------
-    bytes, cells, columns : int
-        Of any file.
-    unpacked_bytes, unpacked_ratio, members : int
-        Of a workbook as an archive: its size once unpacked, as such and over the packed one, and
-        how many parts it has.
-    sheet_cells, sheet_text_bytes : int
-        Of the sheet that is read.
-    """
+    """How large a file may be."""
 
     bytes: int = MAX_BYTES
     cells: int = 4_000_000
     columns: int = 2000
-    unpacked_bytes: int = 100_000_000
-    unpacked_ratio: int = 100
+    unpacked_bytes: int = 100_000_000  # of a workbook as an archive
+    unpacked_ratio: int = 100  # of what it is unpacked to what it is packed
     members: int = 200
-    sheet_cells: int = 2_000_000  # the reader of workbooks needs 80 bytes for each
+    sheet_cells: int = 2_000_000  # of the sheet that is read; its reader needs 80 bytes for each
     sheet_text_bytes: int = 40_000_000
 
 
@@ -43,57 +32,24 @@ LIMITS = Limits()
 
 
 def refused(message: str, hint: str, field: str = "file") -> InputError:
-    """What is raised for a file that cannot be read.
-
-    Parameters
-    ----------
-    message : str
-        What is wrong with it, with the limit.
-    hint : str
-        What to do.
-    field : str
-        The place of the fault.
-    """
+    """Return the refusal of a file that cannot be read."""
     return InputError(message, field=field, hint=hint)
 
 
 def have(number: int) -> str:
-    """“has” for one, “have” for others.
-
-    Parameters
-    ----------
-    number : int
-    """
+    """Return “has” for one, “have” for others."""
     return "has" if number == 1 else "have"
 
 
 def check_columns(n_columns: int, limits: Limits) -> None:
-    """Refuse a table that is too wide.
-
-    Parameters
-    ----------
-    n_columns : int
-
-    Raises
-    ------
-    InputError
-    """
+    """Refuse a table that is too wide."""
     if n_columns > limits.columns:
         raise refused(f"The table has {n_columns:,} columns; at most {limits.columns:,} are read.",
                       "Leave out columns that are not needed, or take one line per observation.")
 
 
 def check_cells(n_rows: int, n_columns: int, limits: Limits) -> None:
-    """Refuse a table that is too large.
-
-    Parameters
-    ----------
-    n_rows, n_columns : int
-
-    Raises
-    ------
-    InputError
-    """
+    """Refuse a table that is too large."""
     if n_rows * n_columns > limits.cells:
         raise refused(f"The table has {n_rows * n_columns:,} cells ({n_rows:,} rows of "
                       f"{n_columns:,}); at most {limits.cells:,} are read.",

@@ -128,8 +128,8 @@ def _people(lines: Lines, reading: Reading) -> People:
 
 _OF_DATES = ("Correct those dates, or the reading: “order” says how they are written, and “offset” "
              "what becomes of a time zone behind them.")
-_OF_CELLS = ("Correct those cells, or the reading: “missing” lists the texts that stand for a missing "
-             "value, “decimal” the mark in numbers, and “words” what texts mean.")
+_OF_CELLS = ("Correct those cells, or the reading: “missing” lists the texts that stand for a "
+             "missing value, “decimal” the mark in numbers, and “words” what texts mean.")
 _OF_LINES = ("Correct those lines: each has as many cells as the header, an id, and both quotation "
              "marks of a cell. Or correct the “frame” of the reading.")
 

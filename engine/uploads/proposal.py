@@ -155,7 +155,7 @@ def propose(content: bytes, *, data: FileKind | DataType | Counted | str | None 
 
 
 def _refuse_totals_of_lines(look: Look) -> None:
-    """Refuse lines of totals by the first column, whatever it is, and columns of totals of people."""
+    """Refuse totals among lines, by the first column, and among columns of people."""
     first, *others = look.columns.values()
     refuse_totals(first.texts, first.name)
     if is_family_of_people([each.name for each in others if not is_total(each.name)], look.named):
@@ -306,8 +306,8 @@ def _refuse_footers(look: Look, ids: Ids) -> None:
     if alone.any():
         number = int(alone.sum())
         raise InputError(
-            f"{counted(number, 'line')} {have(number)} a text in “{shortened(ids.content.name)}” and "
-            "nothing else, as notes below a table do.", field=ids.content.name,
+            f"{counted(number, 'line')} {have(number)} a text in “{shortened(ids.content.name)}” "
+            "and nothing else, as notes below a table do.", field=ids.content.name,
             hint="Leave notes out: they would count as people.")
 
 

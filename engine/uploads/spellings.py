@@ -22,11 +22,7 @@ OF_KINDS = ("test", "test_name", "test_code", "lab_test", "analyte", "parameter"
 
 
 def plain_spelling(text: str) -> str:
-    """What texts are compared by: without case, dots, commas and quotes, and 1.0 as 1.
-
-    Parameters
-    ----------
-    text : str
+    """Return what texts are compared by: without case, dots, commas and quotes, and 1.0 as 1.
 
     Examples
     --------

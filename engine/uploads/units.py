@@ -62,13 +62,6 @@ def unit_that_differs(name: str, stated: str) -> str:
     A unit of time is compared with one of time alone, and others where they have several letters:
     vitamin_d is in no days, and score_g in no grams.
 
-    Parameters
-    ----------
-    name : str
-        Of a column.
-    stated : str
-        A unit as a person stated it.
-
     Examples
     --------
     >>> unit_that_differs("follow_up_months", "days"), unit_that_differs("weight_lb", "kg")
@@ -86,12 +79,8 @@ def unit_that_differs(name: str, stated: str) -> str:
 def unit_in_name(name: str, of_time: bool = False) -> str:
     """The unit that the name of a column says; "" where it says none that is known.
 
-    Parameters
-    ----------
-    name : str
-    of_time : bool
-        Whether the column says when something was observed: then only units of time are looked for,
-        as in days_since_surgery, too.
+    Of a column that says when something was observed, `of_time`, only units of time are looked for,
+    as in days_since_surgery, too.
 
     Examples
     --------

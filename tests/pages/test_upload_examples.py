@@ -28,6 +28,18 @@ def test_whoever_uses_an_example_has_nothing_left_to_invent(what):
     assert not at.exception and not at.error
 
 
+def test_other_answers_are_priced_beside_the_facts_and_a_guess_changes_the_forecast():
+    at = with_example("mean")
+    at.toggle(key="price_of_facts").set_value(True).run()
+    priced = [text.value for text in at.markdown if "in place of ±" in text.value]
+    assert len(priced) == 1 and "symmetric" in priced[0] and "cm" in priced[0]
+    at.text_input(key="upload_guessed_spread").set_value("5").run()
+    at.button(key="wizard_next").click().run()
+    assert not at.exception and not at.error
+    assert any("within 5.0 cm of the average" in text.value.replace("\u00a0", " ")
+               for text in at.markdown)
+
+
 @pytest.mark.slow
 def test_an_example_for_sparse_regression_is_whole_in_the_dialog_of_lab():
     at = visit("lab", "estimand-sparse", upload_open=True)

@@ -33,7 +33,7 @@ class Cell:
     draw: Callable[[int, np.random.Generator], Data]  # data sets of equal public sizes, with their truth
     epsilon: float
     is_held_back: bool = False  # was not looked at when limits were chosen
-    told_by: str = ""  # the check whose limit a failure lies above; empty below all limits, or where nothing fails
+    told_by: str = ""  # the check whose limit a failure lies above; empty below all thresholds, or where nothing fails
     mechanism: Mechanism[Any, Any] = MEAN
     holds: Callable[[Estimate, Any], Array] | None = None  # which releases are right; by default whose band covers
 

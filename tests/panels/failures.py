@@ -129,6 +129,6 @@ CELLS = (
     _cell("growth at 7 ages, a spurt between two of them", 2000, 3, "", True, draw=growth, ages=(2, 4, 7, 10, 12, 15, 18)),
     _cell("step of 6 at .7, m = 8", 1000, 2, FEATURES, True, mean=partial(step, at=0.7, rise=6.0), m=8, low=0.0,
           high=25.0, rule="midpoints"),
-    _cell("seven waves", 1000, 2, FEATURES, True, mean=seven_waves, low=0.0, high=25.0),
+    _cell("seven oscillations", 1000, 2, FEATURES, True, mean=seven_waves, low=0.0, high=25.0),
     _cell("lognormal levels, sd of log 1.2, 12 times", 2000, 1, "", True, levels=lognormal(1.2), **_TWELVE),
 )

@@ -24,10 +24,10 @@ def ordinary_table(found: Sequence[Measured]) -> str:
 
 def failures_table(found: Sequence[Measured]) -> str:
     rows = [(_named(each),
-             f"{each.cell.effective_size:.0f}", each.cell.told_by or "below all limits",
+             f"{each.cell.effective_size:.0f}", each.cell.told_by or "below all thresholds",
              share(each.covers.mean()), share(each.told), share(each.void.mean()), share(each.names_size.mean()))
             for each in found]
-    return table(("Setting", "N", "Above the limit of", "Covers", "Missed and told", "Void", "Names what is not visible"),
+    return table(("Setting", "N", "Told from", "Covers", "Missed and told", "Void", "Names what is not visible"),
                  rows)
 
 
@@ -76,9 +76,9 @@ def of_failures(found: Sequence[Measured]) -> list[Line]:
     missed = np.concatenate([~each.covers for each in above])
     told = np.concatenate([each.warned | each.void for each in above])[missed]
     named = np.concatenate([each.names_size for each in below] or [np.ones(1)])
-    return [("missed releases above the limits that are told", float(told.mean()) if len(told) else 1.0, "at least .90",
+    return [("missed releases above the thresholds that are told", float(told.mean()) if len(told) else 1.0, "at least .90",
              not len(told) or bool(told.mean() >= 0.9)),
-            ("releases below the limits that name the size", float(named.mean()), "all", bool(named.all()))]
+            ("releases below the thresholds that name the size", float(named.mean()), "all", bool(named.all()))]
 
 
 def of_others(alike: Sequence[Measured], failing: Sequence[Measured]) -> list[Line]:

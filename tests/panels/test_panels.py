@@ -43,7 +43,7 @@ def test_visits_are_covered_whether_they_are_prompt_or_late(late):
 
 
 @pytest.mark.parametrize("cell", named(failures.CELLS, "times Beta(2.5, 1)", "lower bound 8", ".08 observed", "growth at 9 ages",
-                                       "peak of sd .03", "12 common times", "seven waves"), ids=lambda cell: cell.name)
+                                       "peak of sd .03", "12 common times", "seven oscillations"), ids=lambda cell: cell.name)
 def test_a_release_that_misses_says_so_where_the_failure_is_above_the_limits(cell):
     found = measured(cell, FEW)
     missed = ~found.covers

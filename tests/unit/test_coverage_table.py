@@ -20,7 +20,7 @@ SETTING = next(coverage_table.settings())
     ((0.93, 0.004), (0.86, 0.01), False),
     ((math.nan, math.inf), (math.nan, math.inf), True)])  # always warned of
 def test_a_band_fails_where_it_misses_what_is_asked_beyond_chance(pointwise, simultaneous, holds):
-    row = coverage_table.Row(SETTING, 100.0, 0.1, 0.1, pointwise[0], simultaneous[0], 0.0, 0.0,
+    row = coverage_table.Row(SETTING, 100.0, 0.1, 0.1, pointwise[0], simultaneous[0], 0.0,
                              pointwise[1], simultaneous[1])
     assert row.holds is holds
 

@@ -168,7 +168,7 @@ def test_declared_visits_err_less_than_times_taken_for_independent(epsilon):
 def test_stated_visits_cost_nothing_and_unknown_ones_are_paid_for():
     data, budget = drawn(), (Budget(3.0, 1 / 678**2),)
     stated, unknown = (AdaptiveMean(design=design).release(data, budget, np.random.default_rng(2))
-                       for design in ("stated", "unknown"))
+                       for design in ("checked", "unknown"))
     assert len(unknown.spends[0]) == len(stated.spends[0]) + 1
 
 
@@ -182,9 +182,10 @@ def test_the_last_step_clips_tightly_only_where_people_are_stated_to_be_symmetri
     assert mechanism.clipping_constants(sizes, 1000, symmetric, True).final_width == 2
     for is_joint in (False, True):
         for facts in (STUDY.facts, replace(symmetric, design=Design.visits(0.1)),
-                      replace(symmetric, design=Design(law="windows", window=0.2)),
-                      replace(symmetric, design=Design(law="unknown"))):
+                      replace(symmetric, design=Design(law="windows", window=0.2))):
             assert mechanism.clipping_constants(sizes, 1000, facts, is_joint).final_width > 12
+        assert AdaptiveMean(design="unknown").clipping_constants(
+            sizes, 1000, symmetric, is_joint).final_width > 12
         skewed = replace(symmetric, symmetric=False)
         moderate, wide = (mechanism.clipping_constants(sizes, 1000, facts, is_joint).final_width
                           for facts in (skewed, STUDY.facts))

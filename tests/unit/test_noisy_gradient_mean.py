@@ -14,7 +14,7 @@ from engine.mechanisms.summaries.smoothing_cautions import BEND_OR_STEP
 from engine.privacy import accounting
 from engine.simulation.metrics import integrated_squared_errors
 from engine.sources.sparse_curves import SparseCurves
-from engine.sources.twin import Twin
+from engine.sources.twin import bends
 from tests.benchmark.naive import algorithm_1
 from tests.heavy import few
 from tests.unit.test_smoothing_errors import SMOOTH, curves
@@ -88,7 +88,7 @@ def test_a_bend_that_may_be_a_step_is_told_and_simple_curves_are_not(mechanism):
     assert all(share_with_caution(mean) > 0.9 for mean in sudden.values())
     flat = curves(SMOOTH["flat"])
     simple = {**SMOOTH, "steep rise": lambda t: 30 + 40 * t,
-              "that of the forecast": Twin.of(flat.facts, flat.sizes).mean}
+              "rise with bends": lambda t: 50 + 50 * bends(flat.facts, t)}
     assert all(share_with_caution(mean) == 0 for mean in simple.values())
 
 

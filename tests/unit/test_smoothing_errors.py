@@ -48,13 +48,13 @@ def kept(size, shrink=1.0, variance=0.0):
     return SmoothingErrors(images, rows, variance * np.eye(size))
 
 
-def curves(mean, n=1000, seed=1, low=0.0, high=100.0, m=50):
+def curves(mean, n=1000, seed=1, high=100.0, m=50):
     """People at common times who differ in level."""
     rng, times = np.random.default_rng(seed), np.linspace(0.01, 0.99, m)
     values = mean(times) + 6 * rng.standard_normal((n, 1)) + 2 * rng.standard_normal((n, m))
-    facts = PublicFacts(value_low=low, value_high=high, kind=DataKind.UPLOAD,
+    facts = PublicFacts(value_low=0, value_high=high, kind=DataKind.UPLOAD,
                         design=Design.common(times.tolist()))
-    return CurveData(np.tile(times, n)[None], np.clip(values, low, high).reshape(1, -1),
+    return CurveData(np.tile(times, n)[None], np.clip(values, 0, high).reshape(1, -1),
                      np.full(n, m), np.zeros(n, int), facts)
 
 
@@ -155,8 +155,8 @@ def test_the_curve_of_the_forecast_and_a_wide_bump_are_not_warned_of():
                          ids=lambda one: one.key)
 def test_a_curve_far_from_the_middle_of_wide_bounds_is_told_by_what_few_functions_cannot_draw(
         mechanism):
-    far, near = (curves(lambda t, level=level: level + 5 * np.sin(2 * np.pi * t), 2000,
-                        low=-1.0, high=1000.0) for level in (60, 500))
+    far, near = (curves(lambda t, level=level: level + 5 * np.sin(2 * np.pi * t), 2000, high=1000.0)
+                 for level in (60, 500))
     assert told(mechanism, far)[0] == 1 and max(told(mechanism, near)) == 0
 
 

@@ -315,7 +315,7 @@ def test_no_message_or_note_holds_a_reading_or_an_id():
                           "is no limit on what one child can change"),
     ({"time_high": None}, "first and last possible age."),
     ({"origin": "  "}, "where these bounds come from"),
-    ({"value_low": 300}, "lowest height must be below the highest; got 300 and 210"),
+    ({"value_low": 300}, "lowest height must be below the highest"),
     ({"time_low": 18}, "must be below the highest"),
     ({"value_high": float("inf")}, "finite"),
     ({"value_low": float("nan")}, "finite"),

@@ -242,7 +242,7 @@ class CurveData(Records):
     Parameters
     ----------
     times : (n_repeats, N)
-        Times of observation on [0, 1], curve after curve.
+        Times of observation on [0, 1], curve after curve; methods move others into it.
     values : (n_repeats, N)
         Readings in response units, in the same order.
     counts : (n_curves,)

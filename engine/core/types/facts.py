@@ -43,7 +43,7 @@ class Covariate:
 
     def __post_init__(self) -> None:
         check_fields(self)
-        _check_range("covariate", self.low, self.high, self.name[:40], self.unit)
+        _check_range("covariate", self.low, self.high, self.name[:40])
 
 
 FEW_BEYOND = 0.02  # of all values: up to here those beyond a bound hardly move the mean
@@ -260,8 +260,8 @@ class PublicFacts:
 
     def __post_init__(self) -> None:
         check_fields(self)
-        _check_range("time", self.time_low, self.time_high, self.time_name, self.time_unit)
-        _check_range("value", self.value_low, self.value_high, self.value_name, self.value_unit)
+        _check_range("time", self.time_low, self.time_high, self.time_name)
+        _check_range("value", self.value_low, self.value_high, self.value_name)
         if not 0 <= self.norm_bound < math.inf:
             raise InputError("The largest possible size of a curve must be 0 or a positive number; "
                              f"got {self.norm_bound:g}.", field="norm_bound",
@@ -421,14 +421,13 @@ def _with_tuples(plain: Mapping[str, Any]) -> dict[str, Any]:
     return {key: tuple(value) if isinstance(value, list) else value for key, value in plain.items()}
 
 
-def _check_range(field: str, low: float, high: float, name: str, unit: str) -> None:
-    unit = f" {unit}" if unit else ""
+def _check_range(field: str, low: float, high: float, name: str) -> None:
     if not (math.isfinite(low) and math.isfinite(high)):
         raise InputError(f"The lowest and highest possible {uncapital(name)} must be finite "
                          "numbers.", field=f"{field}_low")
     if low >= high:
-        raise InputError(f"The lowest {uncapital(name)} must be below the highest; got {low:g} and "
-                         f"{high:g}{unit}.", field=f"{field}_low", hint="Swap or widen them.")
+        raise InputError(f"The lowest {uncapital(name)} must be below the highest.",
+                         field=f"{field}_low", hint="Swap or widen them.")
 
 
 @dataclass(frozen=True, kw_only=True)

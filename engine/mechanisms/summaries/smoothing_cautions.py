@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from engine.core.types import Array, PublicFacts, Sizes
 from engine.numerics.smoothing_errors import COSINES, POINTS, SmoothingErrors
-from engine.sources.twin import DEFAULT_SPREAD, Twin
+from engine.sources.twin import DEFAULT_SPREAD, bends
 
 NOT_FOLLOWED = (
     "By its released coefficients the smoothing of this method moves the curve by more than the "
@@ -78,7 +78,7 @@ class Judgement:
     @cached_property
     def _smooth(self) -> Array:
         """The curve that the forecast is for, from the middle of the bounds: (G,)."""
-        return Twin.of(self.facts, self.sizes).mean(POINTS) - self.facts.value_middle
+        return self.facts.value_half_width * bends(self.facts, POINTS)
 
     @property
     def _sampling(self) -> float:

@@ -88,9 +88,9 @@ def error(preview: ReleasePreview, task: str) -> str:
         f" Their 95 % confidence bands reach **{in_unit(half, unit)}** to either side on "
         f"average{at_common_times(preview.facts, preview.at_times, '**')}.")
     guess = "" if preview.error_range is None else (
-        f" It assumes that most {escape(preview.facts.people)} are within "
-        f"{in_unit(preview.spread, unit, 2)} of the average: within half of that it would be "
-        f"{in_unit(preview.error_range[0], unit)}, within twice that "
+        f" This assumes that most {escape(preview.facts.people)} are within "
+        f"{in_unit(preview.spread, unit, 2)} of the average. Within half of that, the error would "
+        f"be {in_unit(preview.error_range[0], unit)}; within twice that, "
         f"{in_unit(preview.error_range[1], unit)}.")
     is_over_time = TASKS[task].argument is Argument.TIME and TASKS[task].data is DataType.CURVES
     return (f"Releases of the twin have an error of **{typical}** (root mean squared distance from "

@@ -62,8 +62,8 @@ def _on_marks(decimal: str, separator: str) -> tuple[tuple[str, str], ...]:
                               "thousands.")
     other = (", or separate columns by semicolons" if separator == "," else
              ", or with a decimal comma in all cells")
-    return of_thousands, (r"^[+-]?[0-9., ]*,[0-9., ]*$", "They hold a comma, which may be a decimal "
-                          f"mark or separate thousands: write numbers as 1234.5{other}.")
+    return of_thousands, (r"^[+-]?[0-9., ]*,[0-9., ]*$", "They hold a comma, which may be a "
+                          f"decimal mark or separate thousands: write numbers as 1234.5{other}.")
 
 
 def _most(text: pa.Array, pattern: str) -> bool:

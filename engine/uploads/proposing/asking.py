@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
@@ -213,18 +214,19 @@ def _on_words(look: Look, roles: Roles, role: str, column: Column) -> Question:
 
 def _on_missing(look: Look, roles: Roles, reading: Reading) -> Iterator[Question]:
     """Ask about the few words beside numbers."""
-    words: dict[str, int] = {}
+    words = Counter[str]()
     names = [name for name in _of_numbers(look, roles) if words_for_missing(look, name)]
     for name in names:
-        words |= look.columns[name].others_than(look.kind(name), look.decimal)
+        words.update(look.columns[name].others_than(look.kind(name), look.decimal))
     if words:
         texts = sorted({text.casefold() for text in words})
+        verb = "Does" if len(texts) == 1 else "Do"
         yield Question(
-            field="missing", question=f"{'Does' if len(texts) == 1 else 'Do'} {listed(texts, 6)} in "
-            f"{listed(names)} mean that a number is missing?",
+            field="missing", question=f"{verb} {listed(texts, 6)} in {listed(names)} mean that a "
+            "number is missing?",
             options=(Option("Yes: it is missing; if not, correct those cells",
                             {"missing": [*reading.missing, *texts]}),),
-            evidence=f"{counted(sum(words.values()), 'cell')} of a text among numbers.",
+            evidence=f"{counted(words.total(), 'cell')} of a text among numbers.",
             words='"missing": ["", "…"]')
 
 
@@ -288,9 +290,11 @@ def _on_several(look: Look, roles: Roles, reading: Reading) -> Iterator[Question
     if roles.kind is not FileKind.CURVES or reading.is_wide or look.framed.frame.export or (
             look.stated.several or person is None or not person.column or not times):
         return
-    columns = [look.columns[name].codes for name in (*_named(look, person.column), *times)]
-    number = np.unique(np.column_stack(columns), axis=0, return_counts=True)[1]
-    alone = int(number[number == 1].sum())
+    moment = np.zeros(look.framed.n_lines, dtype=np.int64)
+    for name in (*_named(look, person.column), *times):
+        codes = look.columns[name].codes
+        moment = np.unique(moment * (codes.max() + 1) + codes, return_inverse=True)[1]
+    alone = int((np.bincount(moment) == 1).sum())
     if 2 * alone >= look.framed.n_lines:
         return
     when = [look.columns[name].name for name in look.free(roles.used)
@@ -302,8 +306,8 @@ def _on_several(look: Look, roles: Roles, reading: Reading) -> Iterator[Question
         f"moment?{also}",
         options=(Option("Yes: all are kept", {"several": "keep"}),
                  Option("Yes: they are averaged", {"several": "average"})),
-        evidence=f"{look.framed.n_lines - alone:,} of {look.framed.n_lines:,} lines share person and "
-        "time with another.", words='"several": "keep" or "several": "average"')
+        evidence=f"{look.framed.n_lines - alone:,} of {look.framed.n_lines:,} lines share person "
+        "and time with another.", words='"several": "keep" or "several": "average"')
 
 
 def _named(look: Look, raw: str) -> list[str]:

@@ -23,29 +23,29 @@ PEOPLE = _words(  # the likeliest first; each speaks of somebody, and of nothing
     "patient_id person_id subject_id participant_id child_id patient person subject participant "
     "child individual runner athlete usubjid subjid patientid personid subjectid participantid "
     "patient_no patient_number patient_code person_no person_number subject_no subject_number "
-    "participant_no participant_number user user_id member_id customer customer_id client client_id "
-    "student student_id pupil pupil_id respondent respondent_id household household_id hhid lclid "
-    "ptid pid mrn uid subj subj_id pat_id pat_no pt_id "
-    "patient_nr patienten_nr patientennummer patientnr pat_nr patnr patienten_id patientin "
-    "kind_nr kind_id person_nr proband probanden_nr probanden_id probandennummer teilnehmer "
-    "teilnehmer_nr teilnehmer_id teilnehmernummer versuchsperson schuler kunde kunden_nr "
-    "kundennummer kunden_id haushalt haushalt_id haushalts_id versichertennummer "
-    "n_patient num_patient numero_patient id_patient enfant id_enfant personne sujet n_sujet menage "
-    "ipp paciente id_paciente n_paciente no_paciente numero_paciente nino sujeto participante "
-    "persona individuo cliente hogar nhc paziente id_paziente n_paziente soggetto bambino "
-    "patientnummer deelnemer deelnemernummer persoon proefpersoon clientnummer")
+    "participant_no participant_number user user_id member_id customer customer_id client "
+    "client_id student student_id pupil pupil_id respondent respondent_id household household_id "
+    "hhid lclid ptid pid mrn uid subj subj_id pat_id pat_no pt_id patient_nr patienten_nr "
+    "patientennummer patientnr pat_nr patnr patienten_id patientin kind_nr kind_id person_nr "
+    "proband probanden_nr probanden_id probandennummer teilnehmer teilnehmer_nr teilnehmer_id "
+    "teilnehmernummer versuchsperson schuler kunde kunden_nr kundennummer kunden_id haushalt "
+    "haushalt_id haushalts_id versichertennummer n_patient num_patient numero_patient id_patient "
+    "enfant id_enfant personne sujet n_sujet menage ipp paciente id_paciente n_paciente "
+    "no_paciente numero_paciente nino sujeto participante persona individuo cliente hogar nhc "
+    "paziente id_paziente n_paziente soggetto bambino patientnummer deelnemer deelnemernummer "
+    "persoon proefpersoon clientnummer")
 IDS = ("id", "record_id", "curve_id", "curve", "unit_id", "unit", "scan", "name", "identifier",
        "identifiant", "identificador", "kennung")
 """Names of ids of anything: of people where they come again, and of lines where they do not."""
 NO_PEOPLE = frozenset(_words(
-    "index row row_id row_number rownum no nr number n obs observation visit visit_id visit_number "
-    "visitnum visit_no exam examination session wave date day time timestamp class label group arm "
-    "g unnamed_0 x besuch visite visita")) | {""}
+    "index row row_id row_number rownum no nr number n obs observation visit visit_id "
+    "visit_number visitnum visit_no exam examination session date day time timestamp class "
+    "label group arm g unnamed_0 x besuch visite visita")) | {"", "wave"}
 DEVICES = frozenset(_words("device device_id sensor sensor_id meter meter_id"))
 _OF_NO_PERSON = frozenset(_words(  # before an id: a person has several of these
-    "visit stay hadm icustay encounter admission episode case order sample specimen tube batch well "
-    "plate session exam scan image series row line study trial test item event group class wave "
-    "fall probe"))
+    "visit stay hadm icustay encounter admission episode case order sample specimen tube batch "
+    "well plate session exam scan image series row line study trial test item event group class "
+    "fall probe")) | {"wave"}
 _KEYS = frozenset(_words("id no nr num number nummer numero code key uuid barcode"))
 _METERS = frozenset(_words("mpan mprn nmi prm cups pod ean zahlpunkt zahler"))
 START = _words(
@@ -75,24 +75,25 @@ SINGLE_VALUES = ("value", "concentration", "measurement", "result", "level", "y"
 RESPONSES = ("y", "response", "outcome", "result", "target")
 CLOCKS = ("time", "clock", "clock_time", "hour", "time_of_day", "timestamp", "zeit", "uhrzeit",
           "heure", "hora", "ora", "tijd", "tijdstip")
-_VALUES = _words(  # each says that a value was measured, and not which
-    "value values y reading readings measurement response result outcome level aval dv valuenum "
+_VALUES = (*_words(  # each says that a value was measured, and not which
+    "value values y measurement response result outcome level aval dv valuenum "
     "vsstresn vsorres lbstresn lborres wert messwert ergebnis valeur resultat valor resultado "
-    "valore risultato waarde")
+    "valore risultato waarde"), "reading", "readings")
 _MEASURES = _words(
     "height weight glucose gl demand bpm hr heart_rate kwh conc consumption usage steps grosse "
-    "groesse gewicht verbrauch taille poids consommation talla altura estatura peso consumo altezza "
-    "lengte verbruik")
-VISITS = _words("visit visitnum visit_number avisitn visit_no besuch visite visita bezoek")
+    "groesse gewicht verbrauch taille poids consommation talla altura estatura peso consumo "
+    "altezza lengte verbruik")
+VISITS = _words("visit visitnum visit_num visit_number avisitn visit_no besuch visite visita "
+                "bezoek")
 _SYNONYMS = {  # the likeliest first
     "id": (*PEOPLE, *IDS),
     "time": (*_words(
-        "time t age day days hour hours minute minutes week weeks month months year years position "
-        "date timestamp datetime elapsed tstp ts epoch night ady zeit zeitpunkt zeitstempel datum "
-        "uhrzeit alter tag tage woche wochen monat monate jahr jahre stunde stunden temps jour jours "
-        "semaine mois annee heure horodate horodatage edad fecha dia dias semana mes meses ano "
-        "hora tiempo eta data giorno settimana mese anno ora tempo leeftijd dag maand jaar tijd "
-        "weekday wochentag x"), *VISITS),
+        "time t age day days hour hours minute minutes week weeks month months year years "
+        "position date timestamp datetime elapsed tstp ts epoch night ady zeit zeitpunkt "
+        "zeitstempel datum uhrzeit alter tag tage woche wochen monat monate jahr jahre stunde "
+        "stunden temps jour jours semaine mois annee heure horodate horodatage edad fecha dia "
+        "dias semana mes meses ano hora tiempo eta data giorno settimana mese anno ora tempo "
+        "leeftijd dag maand jaar tijd weekday wochentag x"), *VISITS),
     "value": (*_VALUES, *_MEASURES),
     "server": ("server", "site", "site_id", "hospital", "centre", "center", "clinic", "school",
                "institution", "location", "country", "region", "practice", "ward", "district",

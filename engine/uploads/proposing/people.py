@@ -165,7 +165,8 @@ def question_on_people(left: Sequence[Content], is_series: bool, are_lines: bool
     """
     able = possible_ids(left)
     likely = [ids for ids in able if not are_lines and ids.repeats and ids.n_people >= _MANY
-              and (not is_of_no_person(ids.content.name) or plain_name(ids.content.name) in DEVICES)]
+              and (plain_name(ids.content.name) in DEVICES
+                   or not is_of_no_person(ids.content.name))]
     if is_series:
         first, evidence = FILE, ("People are not named in this file: times increase from line to "
                                  "line, as in one person’s series.")

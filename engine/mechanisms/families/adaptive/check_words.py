@@ -138,7 +138,7 @@ def _not_visible(facts: PublicFacts, scale: Scale, heard: Heard) -> Iterator[Cau
             gap = SHORTER_GAP.format(length=_share(check.smallest.flat[0]))
         for where in np.ndindex(heard.reach.shape[1:]):
             noise, reach = heard.far_noise[k][where], heard.reach[k][where]
-            far = "" if not np.isfinite(noise) else FEWER_FAR.format(
+            far = "" if not np.isfinite(noise) or not reach else FEWER_FAR.format(
                 share=_share(smallest_far(noise)),
                 distance=f"{_number(2 * scale.half * reach, 2)} {facts.value_unit}".rstrip())
             hidden = [(text, what) for text, what in ((far, FAR_PEOPLE), (gap, SHORT_GAPS)) if text]

@@ -201,7 +201,7 @@ class FirstMessage:
             blocks += [] if self.pure else [fine]
         elif self.times:
             seen = shares_in(nearest(times, self.times), is_number, counts, len(self.times))
-            blocks.append((seen > 0) * 1.0)
+            blocks.append(np.asarray((seen > 0) * 1.0))
         beyond = shares_in(side, is_number, counts, 3)[:, :2]
         blocks.append(beyond if regressors is None else np.asarray(beyond * regressors[:, :1]))
         return np.concatenate(blocks, axis=1)

@@ -281,7 +281,7 @@ class Far:
     shares: Array  # (repeats, columns, 2), beyond one and beyond two radii
     usual: Array  # (repeats, columns, 2), the same of the reference law
     noise: Array  # (columns,), its standard deviation in each
-    reach: Array  # (repeats, columns), how far a person at one radius moves the level
+    reach: Array  # (repeats, columns), how far a person at one radius is held back in the level
 
 
 @dataclass(frozen=True)
@@ -412,8 +412,11 @@ def _recentred(state: State, constants: Constants, law: DeviationLaw) -> State:
         return state
     turns, told, _ = np.linalg.svd(law.mean_slopes)
     turns = turns[:, told > _TOLD * told[0]]
-    inverse = (turns.T / (state.radius[..., None, None] * state.shape[..., None, :]) ** 2) @ turns
-    of_ellipsoid = np.trace(np.linalg.inv(inverse), axis1=-2, axis2=-1)
+    axes = (state.radius[..., None] * state.shape) ** 2
+    largest = np.maximum(axes.max(axis=-1, keepdims=True), _NO_ZERO)
+    axes = np.maximum(axes / largest, _TOLD)
+    inverse = (turns.T / axes[..., None, :]) @ turns
+    of_ellipsoid = largest[..., 0] * np.trace(np.linalg.inv(inverse), axis1=-2, axis2=-1)
     in_ball = constants.ball**2 * turns.shape[1] <= of_ellipsoid
     each = in_ball[..., None]
     return replace(state, centre=np.where(each, 0.0, state.centre),
@@ -525,7 +528,10 @@ def _moments_radius(state: State, constants: Constants) -> Array:
 
 def _far(sites: Sequence[SiteDeviations], last: State, slope: Array, law: DeviationLaw
          ) -> Far | None:
-    """The shares of people beyond one and two radii of the last location, about its centre."""
+    """The shares of people beyond one and two radii of the last location, about its centre.
+
+    A ball that holds everybody moves nobody, however far: there the shares are none.
+    """
     sent, scales = [], []
     for site in sites:
         if site.far_unit is None or site.far_noise is None:
@@ -537,8 +543,10 @@ def _far(sites: Sequence[SiteDeviations], last: State, slope: Array, law: Deviat
         sent.append(transcript.sent(site.index, of_stage(checked_facts.FAR, site.stage),
                                     shares + scale * site.far_noise, scale))
     pooled, noise = checked_facts.pooled(sent, scales, [site.n_curves for site in sites])
-    return Far(pooled, law.share_beyond(last.spread, last.shape, last.radius), noise,
-               last.radius * last.shape[..., 0] / slope[..., 0])
+    reach = last.radius * last.shape[..., 0] / slope[..., 0]
+    return Far(np.where(last.holds_all[..., None], 0.0, pooled),
+               law.share_beyond(last.spread, last.shape, last.radius), noise,
+               np.where(last.holds_all, 0.0, reach))
 
 
 # -- what follows from it ----------------------------------------------------------------------

@@ -63,6 +63,7 @@ class MeanPlan(AdaptivePlan):
 
     times_share: float  # of the released distribution of observation times; 0 where they are stated
     constants: Constants  # of the clips
+    learned_constants: Constants  # where the first message contradicts what is relied on
 
     @property
     def learns_times(self) -> bool:
@@ -276,8 +277,10 @@ class MeanFit(AdaptiveFit[Evidence]):
         law = self._law(plan.size, design)
         if not plan.first_share:  # earlier releases took all visits for late
             law = replace(law, doubt=None)
-        return Piece(members, repeats, sites, public_scale(plan.size, self.sizes), law,
-                     plan.constants,
+        clips = plan.constants if design.is_known else plan.learned_constants
+        if design != self.design:  # the ball that clips nobody is that of all stated times
+            clips = replace(clips, ball=math.inf)
+        return Piece(members, repeats, sites, public_scale(plan.size, self.sizes), law, clips,
                      prior=self._prior(plan.size, design), columns=columns)
 
     def _law(self, size: int, design: Design) -> ReferenceLaw:

@@ -72,7 +72,7 @@ EVENLY_AROUND = Fact("Observations lie evenly around the curve",
 
 @dataclass(frozen=True, eq=False)
 class FactMessages:
-    """What is sent about the facts, fixed before any observation is looked at."""
+    """Messages about the facts, fixed before any observation is looked at."""
 
     question: Question
     noise: Array  # (sites,), of each number of the first message, with its weight
@@ -82,7 +82,7 @@ class FactMessages:
 
     @classmethod
     def of(cls, sites: Sites, design: Design, side_drift: float | None) -> FactMessages:
-        """None for `side_drift`: the last message is not sent."""
+        """Plan them at all sites; without `side_drift` the last one is not sent."""
         n, sides = sites.n.astype(int), side_drift is not None
         return cls(Question(MESSAGE, design, ((1, int(n.sum())),), int(n.sum())),
                    _noise(sites, sites.checked),
@@ -90,7 +90,7 @@ class FactMessages:
                    tuple(n.tolist()))
 
     def lines(self, sites: Sites, budgets: tuple[Budget, ...]) -> tuple[list[Spend], list[Spend]]:
-        """The ledger lines of the first message and of the last."""
+        """Write the ledger lines of the first message and of the last."""
         first = site_lines(
             FACTS, NoiseLaw.GAUSSIAN, "ℓ2", SENSITIVITY / sites.n, self.noise, budgets,
             f"Shares of observations by time and beyond the bounds; {sites.checked:.0%} of μ².")
@@ -102,7 +102,7 @@ class FactMessages:
 
 
 def share_of_checks(sites: Sites) -> float:
-    """The share s of the first message, from the numbers of people and budgets of all sites."""
+    """Return the share s of the first message, by people and budgets of all sites."""
     multiplier = sites.exact_multiplier  # 1/μ of each
     worst = float(np.hypot.reduce(multiplier))
     return first_share(float(sites.n.sum()) / worst if worst else math.inf, pure=False)
@@ -113,7 +113,7 @@ def _noise(sites: Sites, share: float) -> Array:
 
 
 def averages(data: CurveData, beyond: float) -> Array:
-    """Shares by part, by fine part, and so far beyond each bound: (repeats, sites, numbers)."""
+    """Average shares by part, by fine part, and beyond each bound: (repeats, sites, numbers)."""
     facts, per_site = data.facts, data.sizes.n_curves_per_server
     known = np.isfinite(data.values) & np.isfinite(data.times)
     fine = parts_of(times_of(data))
@@ -132,7 +132,7 @@ def averages(data: CurveData, beyond: float) -> Array:
 
 
 def sent(messages: FactMessages, step: Step, exact: Array, normals: Array) -> tuple[Array, Array]:
-    """What all sites say together, (repeats, draws, numbers), and the noise in it, (numbers,).
+    """Send and pool a message: (repeats, draws, numbers), and the noise in it, (numbers,).
 
     `exact` (repeats, draws or 1, sites, numbers), `normals` (repeats, draws, sites, numbers).
     """
@@ -146,7 +146,7 @@ def sent(messages: FactMessages, step: Step, exact: Array, normals: Array) -> tu
 
 @dataclass(frozen=True, eq=False)
 class FactsTold:
-    """What messages about facts told, by plan; None where none were sent."""
+    """Answers of the messages about facts, by plan; None where none were sent."""
 
     messages: list[FactMessages | None]
     first: list[tuple[Array, Array] | None]  # shares (repeats, draws, numbers) and noise (numbers,)
@@ -154,7 +154,7 @@ class FactsTold:
     shape: tuple[int, ...]  # (plans, repeats, draws)
 
     def checks(self) -> tuple[Check, ...]:
-        """The checks of all releases, fact by fact."""
+        """List the checks of all releases, fact by fact."""
         of_plans = [self._of_plan(k) for k in range(len(self.messages))]
         facts = dict.fromkeys(check.fact for checks in of_plans for check in checks)
         return tuple(joined([next((check for check in checks if check.fact == fact),
@@ -169,7 +169,7 @@ class FactsTold:
         return checks if sides is None else [*checks, one_sided(*sides, messages)[0]]
 
     def cautions(self, facts: PublicFacts) -> Iterator[Caution]:
-        """Their sentences, each with the releases that say it."""
+        """Put what they tell into sentences, each with the releases that say it."""
         releases: dict[tuple[str, str, bool], NDArray[np.bool_]] = {}
         for k, messages in enumerate(self.messages):
             first = self.first[k]
@@ -226,7 +226,7 @@ def _unasked(fact: Fact, shape: tuple[int, ...]) -> Check:
 
 def side_by_side(fact: Fact, of_fits: Sequence[tuple[Sequence[Check], tuple[int, ...]]],
                  order: NDArray[np.int64]) -> Check:
-    """The check of one fact in several fits as one, with their budgets in this order."""
+    """Join the checks of one fact in several fits, with their budgets in this order."""
     found = [next((check for check in checks if check.fact == fact), _unasked(fact, shape))
              for checks, shape in of_fits]
     return Check(fact, *(np.concatenate(arrays)[order] for arrays in zip(
