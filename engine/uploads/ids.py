@@ -32,6 +32,7 @@ class IdForm(Enumeration):
 
 
 _MINUS = "\N{MINUS SIGN}"
+_TEXT_SIGN = "'"  # before texts that look like numbers, in exports of spreadsheets
 _UNSEEN = re.compile("[\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180f\u2800\u3164\ufe00-\ufe0f\uffa0"
                      "\U000e0000-\U000e0fff]")  # letters and marks without a shape
 _ROUNDED = r"^[0-9]+(\.[0-9]+)?e[+-]?[0-9]+$"
@@ -56,6 +57,7 @@ def canonical(text: str, form: IdForm = IdForm.TEXT) -> str:
                if (kind := unicodedata.category(letter))[0] != "Z" and kind not in ("Cf", "Cc")
                and not _UNSEEN.match(letter))
     plain = unicodedata.normalize("NFKC", "".join(letters))  # an accent may have stood apart
+    plain = plain.lstrip(_TEXT_SIGN)
     whole = _WHOLE.fullmatch(plain) if form is IdForm.NUMBER else None
     return whole[1] if whole else plain
 
@@ -65,6 +67,7 @@ def canonical_texts(texts: pa.Array, form: IdForm = IdForm.TEXT) -> pa.Array:
     if form is IdForm.EXACT:
         return pa.array([canonical(text, form) for text in texts.to_pylist()], pa.string())
     folded = pc.replace_substring_regex(pc.utf8_lower(texts), r"[\x00-\x20\x7f]", "")
+    folded = pc.utf8_ltrim(folded, characters=_TEXT_SIGN)
     if form is IdForm.NUMBER:
         folded = pc.replace_substring_regex(folded, r"^0*([0-9]+?)(\.0+)?$", r"\1")
     return _where_not_plain(texts, folded, lambda text: canonical(text, form))

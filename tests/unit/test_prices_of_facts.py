@@ -11,7 +11,15 @@ from engine.mechanisms.adaptive_mean import AdaptiveMean
 from engine.mechanisms.iclp import Iclp
 from engine.sources.twin import Twin, guessed_spread
 from engine.topics.release import words
-from engine.topics.release.prices import EVENLY, PERIODIC, STATED, SYMMETRIC, UNKNOWN, prices
+from engine.topics.release.prices import (
+    COMMON,
+    EVENLY,
+    PERIODIC,
+    STATED,
+    SYMMETRIC,
+    UNKNOWN,
+    prices,
+)
 from engine.uploads.design import StatedDesign
 from engine.uploads.facts import declare
 
@@ -40,6 +48,8 @@ def test_an_answer_that_is_stated_is_not_asked_about_again():
     assert not {SYMMETRIC, PERIODIC} & set(rehearsed(replace(FACTS, symmetric=True, periodic=True)))
     unknown = replace(FACTS, design=Design(law=TimeLaw.UNKNOWN))
     assert UNKNOWN not in rehearsed(unknown) and EVENLY in rehearsed(unknown)
+    common = replace(FACTS, design=Design.common((0.0, 0.25, 0.5, 0.75, 1.0)))
+    assert EVENLY not in rehearsed(common)  # which would be untrue
 
 
 def test_names_and_units_change_no_price():
@@ -63,7 +73,7 @@ def test_nothing_has_a_price_where_nothing_would_be_published():
 
 
 def test_an_answer_that_the_method_refuses_has_no_price():
-    assert UNKNOWN not in rehearsed(FACTS, mechanism=AdaptiveMean(basis="fourier"))
+    assert COMMON not in rehearsed(FACTS, mechanism=AdaptiveMean(edition="0.6"))
 
 
 def test_a_sentence_gives_both_bands():

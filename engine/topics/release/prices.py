@@ -69,7 +69,9 @@ def _answers(facts: PublicFacts, observations: int) -> Iterator[tuple[str, Publi
     yield STATED, facts
     for answer, design in ((EVENLY, Design()), (UNKNOWN, Design(law=TimeLaw.UNKNOWN)),
                            (COMMON, Design.common(grid))):
-        if design.law is not facts.design.law or design.density != facts.design.density:
+        is_coarser = answer == EVENLY and facts.design.law is TimeLaw.COMMON  # untrue, and no gain
+        if not is_coarser and (design.law is not facts.design.law
+                               or design.density != facts.design.density):
             yield answer, replace(facts, design=design)
     if not facts.symmetric:
         yield SYMMETRIC, replace(facts, symmetric=True)

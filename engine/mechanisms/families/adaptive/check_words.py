@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from engine.core.checks import Outcome
 from engine.core.types import Array, Caution, PublicFacts
 from engine.mechanisms.families.adaptive.checked_facts import (
+    MOST_FAR,
     Decision,
     Window,
     decide,
@@ -42,6 +43,7 @@ FAR_AWAY = ("About {share} of people are far from the others. The curve may lie 
             "people; the band is not valid.")
 NOT_VISIBLE = "Not visible here: {}."
 FEWER_FAR = "fewer than {share} of people far from the others (beyond {distance})"
+ANY_FAR = "people far from the others (beyond {distance}), however many"
 SHORTER_GAP = "a gap in observation times shorter than {length} of the time range"
 FAR_PEOPLE, SHORT_GAPS = "far people", "gaps"  # what a release would not show
 TIMES_AND_LEVELS = ("The band relies on observation times that do not depend on how high people "
@@ -138,8 +140,10 @@ def _not_visible(facts: PublicFacts, scale: Scale, heard: Heard) -> Iterator[Cau
             gap = SHORTER_GAP.format(length=_share(check.smallest.flat[0]))
         for where in np.ndindex(heard.reach.shape[1:]):
             noise, reach = heard.far_noise[k][where], heard.reach[k][where]
-            far = "" if not np.isfinite(noise) or not reach else FEWER_FAR.format(
-                share=_share(smallest_far(noise)),
+            smallest = smallest_far(noise)
+            sentence = FEWER_FAR if smallest < MOST_FAR else ANY_FAR
+            far = "" if not np.isfinite(noise) or not reach else sentence.format(
+                share=_share(smallest),
                 distance=f"{_number(2 * scale.half * reach, 2)} {facts.value_unit}".rstrip())
             hidden = [(text, what) for text, what in ((far, FAR_PEOPLE), (gap, SHORT_GAPS)) if text]
             if hidden:

@@ -94,7 +94,7 @@ _BEYOND, _BEYOND_LEVEL = 0.01, 0.0047  # of observations; of false alarms at eit
 _THIN, _LEFT_OUT, _THIN_LEVEL = 0.75, 0.5, 0.005  # with .9, noise alone would leave times out
 _MAX_NOISE_OF_TIMES, _MAX_NOISE = 0.25, 0.03  # of shares, from which checks tell too little
 _FAR_LEVEL, _FAR, _ONE_OF_TEN = 0.01, 0.005, 0.1  # ordinary people: up to .002 beyond two radii
-_MOST_FAR = 0.5  # where only a larger share would show, which is never far, nothing is tested
+MOST_FAR = 0.5  # where only a larger share would show, which is never far, nothing is tested
 _MIDDLE_LEVEL, _MIDDLE, _OUTER = 0.05, 1.0, 3.0  # radii by which people beyond 1 and 2 may move it
 
 LAW = Fact("Observation times are spread as stated",
@@ -519,7 +519,7 @@ def of_far_people(shares: Array, usual: Array, noise: Array) -> tuple[Check, Arr
     radii = np.where(told, surely @ np.array([_MIDDLE, _OUTER]), 0.0)
     smallest = smallest_far(noise)
     return Check(NEAR, excess[..., 1], noise, limit, smallest,
-                 outcomes(told, Outcome.VOID, np.asarray(smallest < _MOST_FAR))), radii
+                 outcomes(told, Outcome.VOID, np.asarray(smallest < MOST_FAR))), radii
 
 
 def smallest_far(noise: Array) -> Array:
