@@ -48,7 +48,7 @@ def checked_text(content: bytes, encoding: str) -> bytes:
     except UnicodeError:
         raise _wrong_encoding(content, marked, encoding.upper()) from None
     if _share_of_control(text[:SAMPLE].replace(b"\0", b"")) > _MOST_CONTROL:
-        raise _not_text()  # zero bytes are counted by line
+        raise not_text()  # zero bytes are counted by line
     return text
 
 
@@ -68,7 +68,7 @@ def _refuse_other_kinds(content: bytes) -> None:
 
 def _wrong_encoding(content: bytes, codec: str, label: str) -> InputError:
     if b"\x00" in content and codec == "utf-8":
-        return _not_text()
+        return not_text()
     places = content.decode(codec, "replace").count("\ufffd")
     return refused(f"The file is not {label} text: {counted(places, 'place')} cannot be read.",
                    "State its encoding (often windows-1252), or save it as CSV UTF-8.",
@@ -82,5 +82,5 @@ def _share_of_control(text: bytes) -> float:
     return 1 - len(left) / len(start) if start else 0.0
 
 
-def _not_text() -> InputError:
+def not_text() -> InputError:
     return refused("This is not a text table.", "Save the table as CSV UTF-8 or .xlsx.")

@@ -34,7 +34,7 @@ METHODS = [cls(**chosen) for cls in mechanisms.for_task(MEAN_FUNCTION.key)
            for _, chosen in cls.presets_for(MEAN_FUNCTION.key)]
 # Of `MeanAnswer`: what a person sees of their own curves, under the tag *not private*.
 TAGGED = {"data", "releases", "noise_low", "noise_high", "non_private", "sampling", "truth", "study",
-          "band"}
+          "band", "warnings", "not_shown"}
 
 
 def read(frame):

@@ -293,7 +293,7 @@ _OF_SINGLE = {"value_low": 35, "value_high": 39, "time_low": 0, "time_high": 24,
 
 
 @pytest.mark.parametrize(("key", "chosen", "n_messages"), [
-    ("wavelet_global", {}, 1), ("wavelet_adaptive", {"messages": "three"}, 3)])
+    ("wavelet_global", {}, 2), ("wavelet_adaptive", {"messages": "three"}, 5)])
 def test_a_regression_curve_of_single_observations_is_published_by_wavelets(tmp_path, key, chosen, n_messages):
     (tmp_path / "hours.csv").write_text(_OBSERVATIONS)
     command = request(tmp_path, data={"file": "hours.csv", "facts": _OF_SINGLE}, mechanism={
@@ -593,10 +593,10 @@ def test_a_band_that_is_wide_between_a_few_visits_is_measured_at_them_and_says_w
     band = replace(one.uncertainty.band, half_width=41.0, at_times=2.0)
     told = sentences.headline(Uncertainty(band, wide=41 / 75), NARROW, Budget(1.0), 18)
     assert told.startswith("Coarse between the common times") and "2" in told.split("average,")[-1]
-    visits = replace(one, functions=replace(one.functions, uncertainty=replace(
-        one.uncertainty, band=band)))
+    visits, always = (replace(one, functions=replace(one.functions, uncertainty=replace(
+        one.uncertainty, band=each))) for each in (band, replace(band, at_times=0.0)))
     assert any("common times" in text for text in captions.statements(visits))
-    assert picture(visits).count(">common times<") == 1 and ">common times<" not in picture(one)
+    assert picture(visits).count(">common times<") == 1 and ">common times<" not in picture(always)
 
 
 @pytest.mark.parametrize("size", [50.0, 150.0, 500.0])

@@ -46,7 +46,7 @@ def test_the_first_line_says_people_time_value_and_observations():
     content = b"child;visit;height (cm)\n" + b"".join(
         f"c{k};{k % 28 + 1:02d}.0{k % 9 + 1}.2024;{100 + k},5\n".encode() for k in range(40)) * 2
     assert look(content).lines[0] == (
-        "People: “child”, 40; time: “visit” (date, years); value: “height (cm)” (number, cm); observations: 80.")
+        "People: “child”, 40; time: “visit” (date); value: “height (cm)” (number, cm); observations: 80.")
 
 
 def test_gaps_are_told_with_the_answer_that_the_picture_takes():
@@ -124,8 +124,8 @@ def test_a_table_with_types_is_read_by_its_proposal(zone):
         "time": pd.date_range("2024-01-01", periods=120, freq="h", tz=zone),
         "is_awake": [True, False] * 60, "value": np.arange(120.0)})
     proposal = pc.propose(frame, columns={"value": "value", "covariates": ["is_awake"]})
-    assert not proposal.gaps
-    people = read_frame(frame, proposal.reading)
+    assert [gap.field for gap in proposal.gaps] == ["columns.time.from"]
+    people = read_frame(frame, proposal.likely)
     assert len(people.ids) == 20 and set(people.covariates[:, 0]) == {0.0, 1.0}
 
 
@@ -177,7 +177,8 @@ def test_what_a_request_of_earlier_versions_says_is_translated(tmp_path, capsys)
     assert main(["release", str(path)]) == 2
     assert "propose" in capsys.readouterr().err
     assert main(["propose", str(path), "-o", str(tmp_path / "reading.json")]) == 0
-    reading = Reading.of(json.loads((tmp_path / "reading.json").read_text("utf-8"))).complete()
+    reading = Reading.of(json.loads((tmp_path / "reading.json").read_text("utf-8")))
+    assert [gap.field for gap in reading.gaps] == ["columns.time.from"]
     assert reading.columns["time"].order == "dmy" and reading.person.column == "kid"
     assert main(["look", str(path), "-o", str(tmp_path / "look.svg")]) == 0
 
@@ -215,7 +216,7 @@ def test_a_request_without_a_file_and_a_document_are_refused(tmp_path, capsys):
 def test_times_in_another_unit_than_stated_name_the_part_of_the_reading_that_says_it():
     frame = pd.DataFrame({"patient": np.repeat(np.arange(20), 3), "value": np.arange(60.0),
                           "time": pd.date_range("2024-01-01", periods=60, freq="6h")})
-    reading = pc.propose(frame).reading
+    reading = pc.propose(frame).likely
     with pytest.raises(InputError) as refused:
         pc.read_curves(frame, reading=reading, values=(0, 100), times=(0, 24), time_unit="weeks", origin="a plan",
                        design={"law": "even"}, observations=3)

@@ -4,6 +4,7 @@ import contextlib
 import inspect
 import io
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -58,9 +59,10 @@ from tests.pages.opening import visit
 pytestmark = pytest.mark.usefixtures("few_data_sets")
 
 DEFAULT = Settings()
-CURVES, MEAN = SparseCurves(n_curves=60, n_observations_per_curve=6), AdaptiveMean(basis="cosine")
+CURVES = SparseCurves(n_curves=60, n_observations_per_curve=6)
+MEAN = AdaptiveMean(basis="cosine", design="stated")
 RATE = rates.for_task("mean_function")[0]()
-LIMITS = Experiment("point", CURVES, AdaptiveMean(basis="cosine", band="pointwise"),
+LIMITS = Experiment("point", CURVES, replace(MEAN, band="pointwise"),
                     Budget(4.0, 1e-4), 2)
 NETWORK = Network((Group(4, 1000, 0.3), Group(2, 1000, 2.0)))
 ASKED = {

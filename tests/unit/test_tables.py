@@ -148,7 +148,7 @@ def test_text_that_is_not_utf_8_is_read_in_the_usual_encoding_and_that_is_told()
     (b"\xff\xfei", "not UTF-16 text"),
     (b"\xd0\xcf\x11\xe0" + b"x" * 600, "old workbook .\\.xls."),
     (b"\xd0\xcf\x11\xe0" + "EncryptedPackage".encode("utf-16-le"), "protected by a password"),
-    (files.zip_of(a_dot_csv=files.csv()), "no export that is read"),
+    (files.zip_of(a_dot_csv=files.csv()), "no export of a device that is read"),
     (files.zip_of(content_dot_xml="<x/>"), "OpenDocument"),
     (files.zip_of(xl__workbook_dot_bin="x"), "binary workbook"),
     (files.repacked(WORKBOOK, xl__vbaProject_dot_bin="x"), "macros .\\.xlsm."),

@@ -124,8 +124,6 @@ def test_readings_beyond_the_bounds_of_the_curve_stay_and_times_are_moved():
     data = upload.draw(1, generator(0, 0, 0))
     assert upload.n_clipped == (1, 0, 0)
     assert data.values.max() == 44 and data.times.max() == 1
-    assert Upload(curves=upload.curves, declared=declare(**{**STATED, "single": False})
-                  ).draw(1, generator(0, 0, 0)).values.max() == 39
 
 
 def test_a_missing_reading_stays_in_the_public_number_and_counts_as_the_middle():

@@ -33,6 +33,7 @@ FORMATS: tuple[Format, ...] = (exports.Clarity(), exports.LibreView(), exports.N
 READ = ", ".join(form.name for form in FORMATS)
 _AND = " and "  # between the names of makers
 _HEAD = 40  # lines in which the header stands
+_LONGEST_HEADER = 10_000  # bytes of a header of a device
 _SEPARATORS = (",", ";", "\t")
 _AGAIN = "that repeat the header"
 
@@ -159,7 +160,7 @@ def _head(content: bytes, encoding: str, forms: Sequence[Format]) -> _Head | Non
         return _Head(json_forms[0], (), "", text) if b'"sgv"' in text else None
     lines = text.split(b"\n", _HEAD)
     for place, line in enumerate(lines[:_HEAD]):
-        for separator in _SEPARATORS:
+        for separator in _SEPARATORS if len(line) <= _LONGEST_HEADER else ():
             header = _lowered(line, separator)
             form = next((form for form in forms if len(header) > 2 and form.fits(header)), None)
             if form is not None:

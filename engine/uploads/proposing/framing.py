@@ -32,7 +32,7 @@ from engine.uploads.limits import (
 )
 from engine.uploads.lines import column_names, header_of, line_ends, lines_in_frame
 from engine.uploads.reading_of_files import Frame
-from engine.uploads.text import checked_text
+from engine.uploads.text import checked_text, not_text
 from engine.uploads.workbooks import is_workbook, sheet_cells, sheet_names
 
 BLANKS = " "
@@ -80,7 +80,10 @@ def framed(content: bytes, encoding: str = "", sheet: str = "", limits: Limits =
     if export := export_in(content, encoding, limits):
         frame = Frame(encoding=encoding, separator="", export=export)
         return _of_export(read_export(content, frame, limits), frame)
-    return _of_text(line_ends(checked_text(content, encoding)), encoding, limits)
+    text = checked_text(content, encoding)
+    if b"\0" in text:
+        raise not_text()
+    return _of_text(line_ends(text), encoding, limits)
 
 
 def _encoding(content: bytes) -> str:
