@@ -6,7 +6,7 @@ The content decides, never the name of the file.
 from __future__ import annotations
 
 from engine.core.errors import InputError
-from engine.core.lists import counted
+from engine.core.lists import counted, shortened
 from engine.uploads.limits import SAMPLE, SAVE, refused
 
 ENCODINGS = ("utf-8", "latin-1", "windows-1252", "windows-1250", "utf-16")
@@ -37,6 +37,9 @@ def checked_text(content: bytes, encoding: str) -> bytes:
         If it is no text, or a mark or a character at some place says that it is in another one.
     """
     _refuse_other_kinds(content)
+    if encoding not in ENCODINGS:
+        raise refused(f"There is no encoding “{shortened(encoding)}”.",
+                      f"Choose one of {', '.join(ENCODINGS)}.", "encoding")
     marked = next((name for mark, name in _MARKS if content.startswith(mark)), encoding)
     if marked.removesuffix("-sig") != encoding:
         raise refused(f"The file begins with the mark of {marked.removesuffix('-sig').upper()}, "

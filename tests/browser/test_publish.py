@@ -111,6 +111,7 @@ def test_a_gap_is_answered_then_the_reading_confirmed_and_the_curve_published(se
     expect(page.get_by_role("button", name="Confirm")).to_be_disabled()
     somebody.tick("Day first")
     expect(page.get_by_text("03/04/2024 → 3 April 2024")).to_be_visible()
+    somebody.tick("Years of the calendar")
     somebody.press("Confirm")
     expect(page.get_by_text("Public bounds").first).to_be_visible()
     settle(page)

@@ -260,7 +260,7 @@ def test_any_settings_come_back_from_their_address(chosen):
 
 
 TYPED = ("0.5, 2", "1, 2", "60", "6", "0.5, 0.1, 0.1, 0.1, 0.1, 0.1", "0.6, 0.1, 0.1, 0.1, 0.1",
-         "0.3")  # of some such form is whatever is typed as text
+         "0.3", "0.1")  # of some such form is whatever is typed as text
 
 
 def near(value):
