@@ -489,17 +489,7 @@ class Mechanism(Parameterised, Generic[D, P]):
         return None
 
     def used_facts(self, facts: PublicFacts) -> frozenset[str]:
-        """Which of "symmetric" and "periodic" change what this method releases of such curves.
-
-        Parameters
-        ----------
-        facts : PublicFacts
-            Stated facts.
-
-        Returns
-        -------
-        frozenset of str
-        """
+        """Those of "symmetric" and "periodic" that change what this method releases."""
         return frozenset()
 
     def unused_facts(self, facts: PublicFacts) -> tuple[str, ...]:

@@ -100,7 +100,7 @@ def error(preview: ReleasePreview, task: str) -> str:
 
 _IF = {EVENLY: "times are spread evenly over the range", UNKNOWN: "times are not known",
        COMMON: "everybody is observed at the same times",
-       SYMMETRIC: "people are symmetric about their mean",
+       SYMMETRIC: "people are symmetric about their mean, which no release checks",
        PERIODIC: "the curve ends where it began"}
 _MATTERS = 0.05  # of the width of a band
 

@@ -182,8 +182,6 @@ class FirstMessage:
         ----------
         times, side : (repeats, N)
             On [0, 1]; and 0 below the bounds, 1 above, 2 between, negative for no number.
-        counts : (people,)
-            Observations of each.
         regressors : (repeats, K, people), optional
             G within [−1, 1], the first 1; all 0 where a covariate is no number.
         """
@@ -242,21 +240,9 @@ def sent_by_sites(message: FirstMessage, averages: Array, deviations: Sequence[A
                   noises: Sequence[Array], people: Sequence[int]) -> tuple[Array, Array]:
     """Send the first message of every site; what all say together, and the noise in it.
 
-    Parameters
-    ----------
-    averages : (repeats, sites, numbers)
-        As of `site_averages`.
-    deviations : (sites, columns)
-        As of `FirstMessage.noise_of`.
-    noises : (repeats, columns, numbers), for each site
-        Of unit variance.
-    people : (sites,)
-        How many there are.
-
-    Returns
-    -------
-    (repeats, columns, numbers), (columns, numbers)
-        With weights undone.
+    Averages are (repeats, sites, numbers), deviations (sites, columns), the noise of each site
+    (repeats, columns, numbers) of unit variance. Both results are without weights:
+    (repeats, columns, numbers) and (columns, numbers).
     """
     sent, scales = [], []
     for s, (deviation, noise, n) in enumerate(zip(deviations, noises, people, strict=True)):
