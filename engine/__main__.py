@@ -39,8 +39,6 @@ def main(arguments: list[str] | None = None, further: Sequence[Any] = ()) -> int
     ----------
     arguments : list of str, optional
         The words of the command; without them those that the program was started with.
-    further : sequence of modules
-        Commands beside those of the engine.
     """
     options = _parser(further).parse_args(arguments)
     try:

@@ -27,17 +27,9 @@ _NAMED = re.compile(r"\*([^*\s][^*\n]*)\*")  # a bullet’s star stands before a
 
 @dataclass(frozen=True)
 class Chapter:
-    """A chapter of the guide, or the notes on one method.
+    """A chapter of the guide, or the notes on one method."""
 
-    Parameters
-    ----------
-    title : str
-        The first line of its file, without marks.
-    text : str
-        Markdown below it.
-    """
-
-    title: str
+    title: str  # the first line of its file, without marks
     text: str
 
     def part(self, title: str) -> str:
@@ -59,11 +51,6 @@ class Chapter:
 def chapter(key: str) -> Chapter:
     """A chapter of the guide.
 
-    Parameters
-    ----------
-    key : str
-        One of `CHAPTERS`, or `GLOSSARY`.
-
     Raises
     ------
     InputError
@@ -74,19 +61,11 @@ def chapter(key: str) -> Chapter:
 
 @dataclass(frozen=True)
 class Found:
-    """A part of a chapter that holds the words that were looked for.
-
-    Parameters
-    ----------
-    chapter, title : str
-        Key and title of the chapter.
-    section : str
-        Its heading; empty for what stands above the first one.
-    """
+    """A part of a chapter that holds the words that were looked for."""
 
     chapter: str
     title: str
-    section: str
+    section: str  # its heading; empty for what stands above the first one
 
 
 def search(words: str) -> tuple[Found, ...]:

@@ -34,11 +34,6 @@ class CurveQuestion(Parameterised):
     def answer(self, curve: ReleasedCurve) -> Answer:
         """The answer with its 95 % interval or set, or why there is none.
 
-        Parameters
-        ----------
-        curve : ReleasedCurve
-            What is asked.
-
         Raises
         ------
         InputError

@@ -78,11 +78,6 @@ def _spread_written(spread: ReleasedSpread) -> dict[str, Any]:
 def read(card: Any) -> ReleasedCurve:
     """The released curve of a guarantee card.
 
-    Parameters
-    ----------
-    card : object
-        Whatever JSON a person gave.
-
     Raises
     ------
     InputError
@@ -226,8 +221,6 @@ def comparison(cards: Sequence[Mapping[str, Any]], are_disjoint: bool = False) -
 
     Parameters
     ----------
-    cards : sequence of mapping
-        Guarantee cards.
     are_disjoint : bool
         Whether somebody states that nobody is in two of the groups. Cards of groups that were
         published together state it themselves.
@@ -255,13 +248,7 @@ def comparison(cards: Sequence[Mapping[str, Any]], are_disjoint: bool = False) -
 
 
 def is_doubtful(card: Mapping[str, Any]) -> bool:
-    """Whether the release says that its curve and band cannot be relied on.
-
-    Parameters
-    ----------
-    card : mapping
-        A guarantee card.
-    """
+    """Whether the release says that its curve and band cannot be relied on."""
     accuracy = card.get("accuracy")
     return isinstance(accuracy, Mapping) and accuracy.get("verdict") == "doubtful"
 

@@ -32,23 +32,12 @@ _NOT_PURE = "Peaks cannot be told of a release with δ = 0: its noise is not nor
 
 @dataclass(frozen=True)
 class Highest:
-    """Where a curve is highest in a window, with a 95 % set, and what its height may be.
-
-    Parameters
-    ----------
-    place : float
-        On [0, 1].
-    pieces : list of pairs of float
-        The set, the piece with `place` first among its words.
-    value : float
-        The height there.
-    by_error, by_band : pair of float
-        95 % limits of the height: at that place, and off the simultaneous band.
-    """
+    """Where a curve is highest in a window, with a 95 % set, and what its height may be."""
 
     place: float
-    pieces: list[Interval]
+    pieces: list[Interval]  # the set, the piece with `place` first among its words
     value: float
+    # by_error, by_band: 95 % limits of the height: at that place, and off the simultaneous band
     by_error: Interval
     by_band: Interval
 
@@ -62,8 +51,6 @@ class Highest:
         ----------
         by_band : bool
             Whether the band is to be taken anyway.
-        window : pair of float
-            On [0, 1].
 
         Returns
         -------
@@ -82,10 +69,6 @@ class Highest:
         ----------
         curve : ReleasedCurve
             Whose units are used.
-        window : pair of float
-            On [0, 1].
-        word : str
-            Such as "Highest".
         notes : tuple of str
             What is to be said beside it.
         """
@@ -114,14 +97,8 @@ def highest(band: GridBand, slope: GridBand | None, sign: int, window: Interval)
 
     Parameters
     ----------
-    band : GridBand
-        Of the curve.
-    slope : GridBand or None
-        Of its derivative.
     sign : {1, −1}
         1 for the highest, −1 for the lowest.
-    window : pair of float
-        On [0, 1].
     """
     among = inside(window)
     middle = np.where(among, sign * band.middle, -np.inf)

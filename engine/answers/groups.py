@@ -57,44 +57,22 @@ _SAME_UNITS = ("value_unit", "time_unit", "time_low", "time_high")
 
 @dataclass(frozen=True)
 class Differences:
-    """Where one group is above or below another.
+    """Where one group is above or below another."""
 
-    Parameters
-    ----------
-    above, below : tuple of pairs of float
-        Stretches in the unit of times in which the first is so, with 95 % for all at once.
-    least, most : float
-        Limits of the largest difference at any time, in response units.
-    average : float
-        Over the whole range, in response units.
-    average_limits : pair of float
-        Its 95 % limits.
-    """
-
+    # above, below: stretches in the unit of times in which the first is so, with 95 % for all at
+    # once
     above: tuple[Interval, ...]
     below: tuple[Interval, ...]
+    # least, most: limits of the largest difference at any time, in response units
     least: float
     most: float
-    average: float
+    average: float  # over the whole range, in response units
     average_limits: Interval
 
 
 @dataclass(frozen=True, eq=False)
 class GroupComparison:
     """Released mean curves of two or more disjoint groups.
-
-    Parameters
-    ----------
-    names : sequence of str
-        Of the groups.
-    curves : sequence of ReleasedCurve
-        One for each.
-    are_disjoint : bool
-        Whether it is stated that nobody is in two groups.
-    doubtful : sequence of str
-        Groups whose releases say that their bands cannot be relied on.
-    untested : sequence of str
-        Groups whose releases were too small to test the stated observation times.
 
     Raises
     ------
@@ -104,8 +82,9 @@ class GroupComparison:
 
     names: Sequence[str]
     curves: Sequence[ReleasedCurve]
-    are_disjoint: bool
-    doubtful: Sequence[str] = ()
+    are_disjoint: bool  # whether it is stated that nobody is in two groups
+    doubtful: Sequence[str] = ()  # groups whose releases say that their bands cannot be relied on
+    # groups whose releases were too small to test the stated observation times
     untested: Sequence[str] = ()
 
     def __post_init__(self) -> None:
@@ -130,13 +109,7 @@ class GroupComparison:
         return list(combinations(range(len(self.curves)), 2))
 
     def waves(self, first: int, second: int) -> int:
-        """How many waves both releases have.
-
-        Parameters
-        ----------
-        first, second : int
-            Numbers of the groups.
-        """
+        """How many waves both releases have."""
         return min(self.curves[first].size, self.curves[second].size)
 
     def difference(self, first: int = 0, second: int = 1) -> ReleasedCurve:
@@ -146,11 +119,6 @@ class GroupComparison:
         nested, and to pad the shorter with zeros would show finer waves of the other as
         differences. At few common times waves are not nested: there the longer one is fitted anew,
         by least squares, to its values at the times.
-
-        Parameters
-        ----------
-        first, second : int
-            Numbers of the groups.
         """
         a, b = self.curves[first], self.curves[second]
         (of_a, map_a), (of_b, map_b) = self._fewer(first, second), self._fewer(second, first)
@@ -212,13 +180,7 @@ class GroupComparison:
         return min(1.0, 2 * min(self.p_anywhere, self.p_broad))
 
     def band(self, first: int = 0, second: int = 1) -> GridBand:
-        """The difference with a band that holds for all pairs together.
-
-        Parameters
-        ----------
-        first, second : int
-            Numbers of the groups.
-        """
+        """The difference with a band that holds for all pairs together."""
         curve = self.difference(first, second)
         if len(self.curves) == 2:
             return curve.band
@@ -233,13 +195,7 @@ class GroupComparison:
                         band.error)
 
     def differences(self, first: int = 0, second: int = 1) -> Differences:
-        """Where two groups differ, and how much.
-
-        Parameters
-        ----------
-        first, second : int
-            Numbers of the groups.
-        """
+        """Where two groups differ, and how much."""
         band, curve = self.band(first, second), self.difference(first, second)
         mean, limits = average(curve, (0.0, 1.0))
         return Differences(
@@ -254,13 +210,6 @@ class GroupComparison:
 
         The limits divide those of the difference; the standard deviation, of both groups together,
         counts as known (measured coverage .95 to .98).
-
-        Parameters
-        ----------
-        first, second : int
-            Numbers of the groups.
-        unit_time : float
-            On [0, 1].
 
         Returns
         -------

@@ -74,36 +74,6 @@ class Status(Enumeration):
 class ReleasedCurve:
     """One released mean curve.
 
-    Parameters
-    ----------
-    facts : PublicFacts
-        Names, units and ranges.
-    centre : (r,)
-        a, in response units.
-    covariance : (r, r)
-        C, of privacy noise and of sampling variability.
-    family : {"cosine", "fourier"}
-        Of the basis.
-    offset : PublicCurve or None
-        A public curve that is added.
-    effective_size : float
-        N = nμ.
-    n_people : int
-        n.
-    is_pure : bool
-        Whether δ = 0, so that the noise is not normal.
-    jointly : bool
-        Whether all answers are to hold together with 95 %: they are then read off the band.
-    passed : bool or None
-        Whether the check of details counts as passed; None: as the release itself says. For
-        differences, which are as fine as both of their parts.
-    spread : ReleasedSpread or None
-        How people's curves differ, where the release tells it.
-    times : tuple of float
-        Common times, on [0, 1], where they are so few that the curve is drawn between them.
-    wider : float
-        By how much its simultaneous band is wider than normal deviations make it.
-
     Raises
     ------
     InputError
@@ -111,17 +81,22 @@ class ReleasedCurve:
     """
 
     facts: PublicFacts
-    centre: Array
-    covariance: Array
+    centre: Array  # (r,): a, in response units
+    covariance: Array  # (r, r): C, of privacy noise and of sampling variability
     family: str = "cosine"
     offset: PublicCurve | None = None
-    effective_size: float = math.inf
+    effective_size: float = math.inf  # N = nμ
     n_people: int = 0
-    is_pure: bool = False
+    is_pure: bool = False  # whether δ = 0, so that the noise is not normal
+    # whether all answers are to hold together with 95 %: they are then read off the band
     jointly: bool = False
+    # whether the check of details counts as passed; None: as the release itself says. For
+    # differences, which are as fine as both of their parts.
     passed: bool | None = None
-    spread: ReleasedSpread | None = None
+    spread: ReleasedSpread | None = None  # how people's curves differ, where the release tells it
+    # common times, on [0, 1], where they are so few that the curve is drawn between them
     times: tuple[float, ...] = ()
+    # by how much its simultaneous band is wider than normal deviations make it
     wider: float = WIDER
 
     def __post_init__(self) -> None:
@@ -146,17 +121,6 @@ class ReleasedCurve:
 
         Numbers are kept to ten digits, as a guarantee card has them, so that a card and an
         estimate give equal answers.
-
-        Parameters
-        ----------
-        estimate : Estimate
-            With a band.
-        facts : PublicFacts
-            Of the data.
-        budget, repeat, draw : int
-            Which release.
-        **other
-            `n_people`.
 
         Raises
         ------
@@ -233,15 +197,7 @@ class ReleasedCurve:
         return self.offset is None or len(set(self.offset.heights)) == 1
 
     def refusal_of_derivative(self, order: int, min_size: int) -> str:
-        """Why a derivative is not told; empty where it is.
-
-        Parameters
-        ----------
-        order : int
-            1 or 2.
-        min_size : int
-            Waves it needs.
-        """
+        """Why a derivative is not told; empty where it is."""
         what = "How fast it changes" if order == 1 else "How its speed changes"
         if self.refusal:
             return self.refusal
@@ -346,8 +302,6 @@ class ReleasedCurve:
         plus : callable
             Takes a curve, a function of times, to its value, such as ``lambda f: f(t)``; increasing
             in the curve.
-        minus : callable, optional
-            What is taken off, likewise.
         order : int
             0 for the curve itself, 1 or 2 for a derivative.
 
@@ -390,8 +344,6 @@ class ReleasedCurve:
         ----------
         time : float or None
             In its own unit.
-        field : str
-            Name of the parameter.
         default : float
             On [0, 1], where none is stated.
 
@@ -416,10 +368,6 @@ class ReleasedCurve:
         start, end : float or None
             In their own unit; all of the range where they are not stated.
 
-        Returns
-        -------
-        pair of float
-
         Raises
         ------
         InputError
@@ -442,13 +390,7 @@ class ReleasedCurve:
 
 
 def can_be_asked(estimate: Estimate, budget: int = 0, repeat: int = 0, draw: int = 0) -> bool:
-    """Whether a release is one mean curve with the covariance of its coefficients.
-
-    Parameters
-    ----------
-    budget, repeat, draw : int
-        Which release.
-    """
+    """Whether a release is one mean curve with the covariance of its coefficients."""
     band = estimate.band
     if band is None or band.bias is not None or estimate.functions:
         return False

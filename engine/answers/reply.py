@@ -35,35 +35,17 @@ class Verdict(Enumeration):
 
 @dataclass(frozen=True)
 class Answer:
-    """A number with its 95 % interval, or a set of times, in the units of the data.
-
-    Parameters
-    ----------
-    verdict : Verdict
-        Whether it was told.
-    text : str
-        The answer as a sentence, or why there is none.
-    value : float or None
-        The number, or the time.
-    pieces : tuple of pairs of float
-        The interval; several where the release leaves several stretches open.
-    unit : str
-        Of them.
-    values : tuple of float
-        All of several, such as crossings.
-    notes : tuple of str
-        What is to be said beside it.
-    outer : pair of float or None
-        Limits that hold whenever the simultaneous band does, where they are known as well.
-    """
+    """A number with its 95 % interval, or a set of times, in the units of the data."""
 
     verdict: Verdict
-    text: str
+    text: str  # the answer as a sentence, or why there is none
     value: float | None = None
+    # the interval; several where the release leaves several stretches open
     pieces: tuple[Interval, ...] = ()
     unit: str = ""
     values: tuple[float, ...] = ()
-    notes: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()  # what is to be said beside it
+    # limits that hold whenever the simultaneous band does, where they are known as well
     outer: Interval | None = None
 
     @property
@@ -90,29 +72,13 @@ class Answer:
 
 
 def refused(reason: str) -> Answer:
-    """No answer.
-
-    Parameters
-    ----------
-    reason : str
-        Why.
-    """
+    """No answer."""
     return Answer(Verdict.REFUSED, reason)
 
 
 def measured(what: str, value: float, limits: Interval, unit: str, notes: tuple[str, ...]
              ) -> Answer:
-    """A number with its interval: "Height at age 13: 152.3 cm (95 %: 151.2 to 153.4)."
-
-    Parameters
-    ----------
-    what : str
-        What it is the value of.
-    value : float
-    limits : pair of float
-    unit : str
-    notes : tuple of str
-    """
+    """Write a number with its interval, “Height at age 13: 152.3 cm (95 %: 151.2 to 153.4)”."""
     number, low, high = written([value, *limits], limits[1] - limits[0])
     return Answer(Verdict.TOLD, f"{what}: {with_unit(number, unit)} (95 %: {low} to {high}).",
                   value, (limits,), unit, notes=notes)
@@ -125,8 +91,6 @@ def within(low: float, high: float, value: float, limits: Interval) -> tuple[flo
     ----------
     low, high : float
         Between which the truth lies whatever the data are.
-    value : float
-    limits : pair of float
 
     Examples
     --------
@@ -144,8 +108,6 @@ def written(values: Sequence[float], width: float) -> list[str]:
     ----------
     values : sequence of float
         All in one unit.
-    width : float
-        Of the interval.
 
     Examples
     --------
@@ -159,14 +121,7 @@ def written(values: Sequence[float], width: float) -> list[str]:
 
 
 def stretches(pieces: Sequence[Interval], joint: str = "or") -> str:
-    """Pieces of a set in words, four at most: "12.6 to 13.5 or 15.0 to 15.2".
-
-    Parameters
-    ----------
-    pieces : sequence of pairs of float
-    joint : str
-        The word between the last two.
-    """
+    """Pieces of a set in words, four at most: "12.6 to 13.5 or 15.0 to 15.2"."""
     widths = [high - low for low, high in pieces]
     width = max(min(widths), max(widths) / 10)
     words = [" to ".join(written(piece, width)) for piece in pieces[:_MAX_PIECES]]
@@ -176,12 +131,7 @@ def stretches(pieces: Sequence[Interval], joint: str = "or") -> str:
 
 
 def with_unit(number: str, unit: str) -> str:
-    """A written number with its unit, if there is one.
-
-    Parameters
-    ----------
-    number, unit : str
-    """
+    """A written number with its unit, if there is one."""
     return f"{number} {unit}" if unit else number
 
 
@@ -192,8 +142,6 @@ def rate_unit(facts: PublicFacts, order: int) -> str:
     ----------
     facts : PublicFacts
         Units of values and times.
-    order : int
-        1 or 2.
     """
     unit = facts.time_unit or "unit of time"
     single = unit[:-1] if len(unit) > 2 and unit.endswith("s") else unit

@@ -49,35 +49,19 @@ NORMAL_PEOPLE = ("This holds for people who vary about the mean as by a normal l
 class ReleasedSpread:
     """Second moments of a release with the public facts that are needed to read them.
 
-    Parameters
-    ----------
-    moments : (r, r)
-        M, in units of the shape.
-    noise : float
-        τ.
-    stretch : (r,)
-        D, in response units.
-    privacy : (r,)
-        V, variance of the centre's privacy noise, in squared response units.
-    observation_counts : tuple of pairs of int
-        Observations of a curve, and how many people have so many.
-    design : Design
-        How observation times come about.
-    reading_sd : float
-        Standard deviation of observations about their curves, where it is stated; 0 elsewhere.
-
     Raises
     ------
     InputError
         If a number is not finite, or sizes do not fit.
     """
 
-    moments: Array
+    moments: Array  # (r, r): M, in units of the shape
     noise: float
-    stretch: Array
-    privacy: Array
-    observation_counts: Readings
+    stretch: Array  # (r,): D, in response units
+    privacy: Array  # (r,): V, variance of the centre's privacy noise, in squared response units
+    observation_counts: Readings  # observations of a curve, and how many people have so many
     design: Design
+    # standard deviation of observations about their curves, where it is stated; 0 elsewhere
     reading_sd: float = 0.0
 
     def __post_init__(self) -> None:
@@ -94,15 +78,6 @@ class ReleasedSpread:
     @classmethod
     def of(cls, people: SecondMoments, size: int, facts: PublicFacts) -> ReleasedSpread | None:
         """The second moments of one release.
-
-        Parameters
-        ----------
-        people : SecondMoments
-            Of that release.
-        size : int
-            r.
-        facts : PublicFacts
-            With the design of observation times.
 
         Returns
         -------
@@ -156,31 +131,15 @@ def refusal_of_spread(curve: ReleasedCurve, min_effective_size: float) -> str:
 
 @dataclass(frozen=True, eq=False)
 class NextPerson:
-    """Where a new person would lie, with 95 %.
+    """Where a new person would lie, with 95 %."""
 
-    Parameters
-    ----------
-    low, high : (times,)
-        At each time on its own, in response units.
-    widening : float
-        Times the half-width, for whole curves of 95 of 100 people.
-    """
-
+    # low, high, each (times,): at each time on its own, in response units
     low: Array
     high: Array
-    widening: float
+    widening: float  # times the half-width, for whole curves of 95 of 100 people
 
     def limits(self, index: int) -> Interval:
-        """At one of the times.
-
-        Parameters
-        ----------
-        index : int
-
-        Returns
-        -------
-        pair of float
-        """
+        """At one of the times."""
         return float(self.low[index]), float(self.high[index])
 
     @property
@@ -199,12 +158,8 @@ def next_person(curve: ReleasedCurve, times: Sequence[float] | Array, of_observa
 
     Parameters
     ----------
-    curve : ReleasedCurve
-        With second moments; see `refusal_of_spread`.
     times : (times,)
         On [0, 1].
-    of_observation : bool
-        Whether it is about one observation.
     """
     assert curve.spread is not None
     spread, at = curve.spread.drawn, np.asarray(times, dtype=float)
@@ -264,10 +219,6 @@ def standard_deviation(spread: PeopleSpread, times: Array) -> Array:
 
 def ten_digits(values: Array) -> Array:
     """Numbers rounded to ten significant digits.
-
-    Parameters
-    ----------
-    values : ndarray
 
     Returns
     -------

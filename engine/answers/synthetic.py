@@ -36,22 +36,13 @@ OWN_UNCERTAINTY = ("More synthetic people add no information: to the squared sta
 
 @dataclass(frozen=True, eq=False)
 class SyntheticPeople:
-    """Simulated observations of people who do not exist.
+    """Simulated observations of people who do not exist."""
 
-    Parameters
-    ----------
-    times, values : (people, observations)
-        In their own units.
-    curves : (people, times)
-        The curves behind them, before errors and bounds, at `at`.
-    at : (times,)
-        In the unit of times.
-    """
-
+    # times, values, each (people, observations): in their own units
     times: Array
     values: Array
-    curves: Array
-    at: Array
+    curves: Array  # (people, times): the curves behind them, before errors and bounds, at `at`
+    at: Array  # (times,): in the unit of times
 
 
 def refusal_of_synthetic(curve: ReleasedCurve) -> str:
@@ -69,8 +60,6 @@ def synthetic_people(curve: ReleasedCurve, people: int, rng: np.random.Generator
 
     Parameters
     ----------
-    curve : ReleasedCurve
-        The release they are drawn from.
     people : int
         How many; any number, for nothing of the data is in them but the release.
     rng : numpy.random.Generator
@@ -121,15 +110,7 @@ def what_they_keep() -> str:
 
 
 def as_csv(synthetic: SyntheticPeople, curve: ReleasedCurve, mark: str) -> str:
-    """The observations as a file: the watermark as its first line, then one row for each.
-
-    Parameters
-    ----------
-    curve : ReleasedCurve
-        The release they were drawn from.
-    mark : str
-        Of `watermark`.
-    """
+    """The observations as a file: the watermark as its first line, then one row for each."""
     text = io.StringIO()
     text.write(f"# {' '.join(mark.split())}\n")
     writer = csv.writer(text, lineterminator="\n")

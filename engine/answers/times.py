@@ -21,20 +21,13 @@ def grid() -> Array:
 
 @dataclass(frozen=True)
 class GridBand:
-    """A curve with its simultaneous band on the grid; of several readings the hull.
+    """A curve with its simultaneous band on the grid; of several readings the hull."""
 
-    Parameters
-    ----------
-    middle, low, high : (201,)
-        In response units per power of unit time.
-    error : (201,)
-        Standard errors, of the first reading.
-    """
-
+    # middle, low, high, each (201,): in response units per power of unit time
     middle: Array
     low: Array
     high: Array
-    error: Array
+    error: Array  # (201,): standard errors, of the first reading
 
 
 def pieces_of(among: NDArray[np.bool_], wider: float, window: Interval = (0.0, 1.0)
@@ -47,8 +40,6 @@ def pieces_of(among: NDArray[np.bool_], wider: float, window: Interval = (0.0, 1
         Which points belong to the set.
     wider : float
         By how much, in unit time.
-    window : pair of float
-        That they are held to.
 
     Returns
     -------
@@ -136,15 +127,11 @@ def crossings(heights: Array) -> list[float]:
 
 
 def length_above(heights: Array) -> Array:
-    """How long broken lines on equally spaced points are above zero, in unit time.
+    """How long broken lines on equally spaced points are above zero, in unit time: (…).
 
     Parameters
     ----------
     heights : (…, points)
-
-    Returns
-    -------
-    (…)
     """
     before, after = heights[..., :-1], heights[..., 1:]
     larger, smaller = np.maximum(before, after), np.minimum(before, after)

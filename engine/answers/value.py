@@ -105,11 +105,6 @@ class Area(CurveQuestion):
 def average(curve: ReleasedCurve, window: Interval) -> tuple[float, Interval]:
     """The average over a window with its 95 % limits, by 40 nodes of Gauss and Legendre.
 
-    Parameters
-    ----------
-    window : pair of float
-        On [0, 1].
-
     Returns
     -------
     value : float

@@ -30,16 +30,9 @@ _MAX_BUDGETS, _MAX_RELEASES = 1000, 1_000_000
 
 @dataclass(frozen=True, eq=False)
 class SimulatedReleases:
-    """Releases for looking: the estimate with what is stated of its data.
+    """Releases for looking: the estimate with what is stated of its data."""
 
-    Parameters
-    ----------
-    estimate : Estimate
-        Coefficients (budgets, repeats, draws, basis functions), bands and a ledger for each budget.
-    facts : PublicFacts
-        Names, units and ranges.
-    """
-
+    # coefficients (budgets, repeats, draws, basis functions), bands and a ledger for each budget
     estimate: Estimate
     facts: PublicFacts
 

@@ -164,22 +164,12 @@ def audit(mechanism: Mechanism, source: Source[Data] | None = None, seed: int = 
 
 @dataclass(frozen=True)
 class ExhibitAgain:
-    """A figure or table of a paper, made again.
-
-    Parameters
-    ----------
-    paper : Paper
-    exhibit : Exhibit
-    result : Result
-        Its table, and where it is from.
-    findings : tuple of Finding
-        Whether each claim of the paper holds in it.
-    """
+    """A figure or table of a paper, made again."""
 
     paper: Paper
     exhibit: Exhibit
-    result: Result
-    findings: tuple[Finding, ...]
+    result: Result  # its table, and where it is from
+    findings: tuple[Finding, ...]  # whether each claim of the paper holds in it
 
 
 @checked

@@ -44,42 +44,24 @@ _MAX_NUMBERS = 2_000_000  # in the data of all pairs of one run
 
 @dataclass(frozen=True)
 class Progress:
-    """How far an audit is: all a chart needs to climb under its claim.
-
-    Parameters
-    ----------
-    tried : int
-        Pairs so far.
-    worst, claim : float
-        The most that a pair loses, and what is claimed, in `unit`.
-    unit : str
-        "mu", "epsilon" or "rho" (then √(2ρ)).
-    claimed_epsilon, delta : float
-        The claim as ε, at the δ of the budget.
-    bound : float
-        A lower bound of ε at that δ, from releases.
-    runs, planned : int
-        Releases of each of two data sets, so far and in all.
-    lost : float
-        What those two lose by what the noise is said to be; 0 if no message is heard.
-    is_beyond : bool
-        Whether releases show more than can be.
-    reason : str
-        In words what broke the claim beyond any number.
-    """
+    """How far an audit is: all a chart needs to climb under its claim."""
 
     tried: int
+    # worst, claim: the most that a pair loses, and what is claimed, in `unit`
     worst: float
     claim: float
-    unit: str
+    unit: str  # "mu", "epsilon" or "rho" (then √(2ρ))
+    # claimed_epsilon, delta: the claim as ε, at the δ of the budget
     claimed_epsilon: float
     delta: float
-    bound: float = 0.0
+    bound: float = 0.0  # a lower bound of ε at that δ, from releases
+    # runs, planned: releases of each of two data sets, so far and in all
     runs: int = 0
     planned: int = 0
+    # what those two lose by what the noise is said to be; 0 if no message is heard
     lost: float = 0.0
-    is_beyond: bool = False
-    reason: str = ""
+    is_beyond: bool = False  # whether releases show more than can be
+    reason: str = ""  # in words what broke the claim beyond any number
 
     @property
     def ratio(self) -> float:
@@ -122,23 +104,12 @@ def _as_epsilon(unit: str, loss: float, delta: float) -> float:
 
 @dataclass(frozen=True)
 class Report(Progress):
-    """What an audit says of one mechanism.
-
-    Parameters
-    ----------
-    mechanism, settings, neighbours : str
-        What was attacked, and with what.
-    attains : float
-        The share of the claim that must be found for noise to be no more than needed.
-    why : str
-        What keeps it from being 0.95.
-    seconds : float
-        How long it took.
-    """
+    """What an audit says of one mechanism."""
 
     mechanism: str = ""
     settings: str = ""
     neighbours: str = ""
+    # the share of the claim that must be found for noise to be no more than needed
     attains: float = 0.0
     why: str = ""
     seconds: float = 0.0
@@ -205,21 +176,13 @@ def audit(mechanism: Mechanism, source: Source[Data] | None = None, budget: Budg
 
     Parameters
     ----------
-    mechanism : Mechanism
-        As it is set.
     source : Source or None
         Whose data neighbours are built around, which says nothing about tightness. None: small data
         of their own.
     budget : Budget or None
         That of the releases; usually the one of the mechanism's trial.
-    seed : int
-        Of everything random.
-    tries : int
-        Pairs.
     runs : int
         Releases of each side, or fewer where they show enough.
-    seconds : float
-        For all of it.
 
     Returns
     -------

@@ -75,25 +75,16 @@ _SHARES = np.array([0.001, 0.003, 0.01, 0.03, 0.1, 0.2, 0.35, 0.5, 0.65, 0.8, 0.
 
 @dataclass(frozen=True)
 class Bound:
-    """A lower bound of ε from releases.
+    """A lower bound of ε from releases."""
 
-    Parameters
-    ----------
-    epsilon : float
-        ε is at least this.
-    runs, planned : int
-        After so many of the planned releases of each data set.
-    lost : float
-        The exact ε, at the δ of the budget, of the pair by the noise as it is stated; 0 where no
-        message was heard.
-    is_beyond : bool
-        Whether more is lost than the claim or the stated noise allow, beyond reasonable doubt.
-    """
-
-    epsilon: float
+    epsilon: float  # ε is at least this
+    # runs, planned: after so many of the planned releases of each data set
     runs: int
     planned: int = 0
+    # the exact ε, at the δ of the budget, of the pair by the noise as it is stated; 0 where no
+    # message was heard
     lost: float = 0.0
+    # whether more is lost than the claim or the stated noise allow, beyond reasonable doubt
     is_beyond: bool = False
 
 
@@ -103,16 +94,8 @@ def bounds(mechanism: Any, pair: tuple[Data, Data], budget: Budget, claim: Claim
 
     Parameters
     ----------
-    mechanism : Mechanism
-        As it is set.
-    pair : tuple[Data, Data]
-        Two neighbouring data sets.
-    claim : Claim
-        Of the ledger.
     runs : int
         Releases of each data set; no more than `enough` are made.
-    seed : int
-        Of everything random.
     end : float
         On the monotonic clock, after which none is begun.
     """
@@ -143,13 +126,6 @@ def _bound_of(ratios: LikelihoodRatios, scored: Sequence[Sequence[Scored]]) -> B
 
 def parts(runs: int, largest_part: int = _PART) -> Iterator[int]:
     """How many releases to make at once: few at first, so that a bound is there soon.
-
-    Parameters
-    ----------
-    runs : int
-        In all.
-    largest_part : int
-        At once.
 
     Examples
     --------

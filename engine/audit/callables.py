@@ -32,24 +32,12 @@ from engine.core.types import Array
 
 @dataclass(frozen=True)
 class Attack:
-    """What releases of two neighbouring data sets show.
-
-    Parameters
-    ----------
-    epsilon, delta : float
-        What is claimed.
-    bound : float
-        ε is at least this with 95 % confidence.
-    certain : float
-        And at least this with 99.98 % confidence.
-    runs : int
-        Releases of each data set.
-    """
+    """What releases of two neighbouring data sets show."""
 
     epsilon: float
     delta: float
-    bound: float
-    certain: float
+    bound: float  # ε is at least this with 95 % confidence
+    certain: float  # and at least this with 99.98 % confidence
     runs: int
 
     @property

@@ -21,28 +21,14 @@ _FEW_SUFFICE = 4.0  # up to this ε of a case its few records do; others need as
 
 @dataclass(frozen=True)
 class Case:
-    """A mechanism as it is set and the budget it gets on the small data of its family.
-
-    Parameters
-    ----------
-    mechanism : Mechanism
-    budget : Budget
-    attains : float
-        The least share of the claim that must be found.
-    why : str
-        What keeps it from being 0.95.
-    chunk : int
-        Pairs that are tried at a time.
-    copies : int
-        How often each record of the small data is there.
-    """
+    """A mechanism as it is set and the budget it gets on the small data of its family."""
 
     mechanism: Any
     budget: Budget = Trial.budget
-    attains: float = ATTAINED
+    attains: float = ATTAINED  # the least share of the claim that must be found
     why: str = ""
-    chunk: int = Trial.chunk
-    copies: int = 1
+    chunk: int = Trial.chunk  # pairs that are tried at a time
+    copies: int = 1  # how often each record of the small data is there
 
     def at(self, budget: Budget) -> Case:
         """The same at another budget; where few records would release nothing, with more."""

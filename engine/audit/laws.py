@@ -23,37 +23,24 @@ from engine.core.types import Array
 
 
 class LargestLosses(NamedTuple):
-    """The largest losses of the parts of a message, in ε.
+    """The largest losses of the parts of a message, in ε."""
 
-    Parameters
-    ----------
-    numbers, bits : (k,)
-        Of single ones.
-    vectors : (k, 2)
-        Those of vectors, with how many numbers each has.
-    """
-
+    # numbers, bits, each (k,): of single ones
     numbers: Array = np.zeros(0)
     bits: Array = np.zeros(0)
-    vectors: Array = np.zeros((0, 2))
+    vectors: Array = np.zeros((0, 2))  # (k, 2): those of vectors, with how many numbers each has
 
 
 class AuditedLaw(ABC):
-    """A law of noise whose losses and log-likelihood ratios are known.
-
-    Attributes
-    ----------
-    law : NoiseLaw
-    is_euclidean : bool
-        Whether the loss of a shift grows with its Euclidean length; else with the sum of its sizes.
-    """
+    """A law of noise whose losses and log-likelihood ratios are known."""
 
     law: ClassVar[NoiseLaw]
+    # whether the loss of a shift grows with its Euclidean length; else with the sum of its sizes
     is_euclidean: ClassVar[bool] = False
 
     @abstractmethod
     def loss(self, units: Array, spread: Array) -> Array:
-        """Losses of shifts.
+        """Losses of shifts: (pairs, ways).
 
         Parameters
         ----------
@@ -61,10 +48,6 @@ class AuditedLaw(ABC):
             Shifts in standard deviations of the noise.
         spread : (pairs, ways, numbers)
             Those deviations, which matter for bits and counts alone.
-
-        Returns
-        -------
-        (pairs, ways)
         """
 
     def score(self, shift: Array, rest: Array) -> Array:

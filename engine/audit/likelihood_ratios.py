@@ -69,24 +69,12 @@ class FaintGenerator(ZeroGenerator):
 
 @dataclass(frozen=True, eq=False)
 class Told:
-    """One message.
-
-    Parameters
-    ----------
-    server : int
-        Who sent it.
-    step : Step
-        What it is.
-    values : (columns, …)
-        As heard.
-    noise : (columns, …)
-        Deviation of its noise.
-    """
+    """One message."""
 
     server: int
     step: Step
-    values: Array
-    noise: Array
+    values: Array  # (columns, …): as heard
+    noise: Array  # (columns, …): deviation of its noise
 
 
 class _Ears:
@@ -129,18 +117,12 @@ class _Replayed(_Ears):
 
 @dataclass(frozen=True, eq=False)
 class Exact:
-    """The numbers behind one message, with both data sets.
+    """The numbers behind one message, with both data sets."""
 
-    Parameters
-    ----------
-    first, second : (columns or 1, …)
-    choice : Selection or None
-        How the largest were chosen, where they were.
-    """
-
+    # first, second, each (columns or 1, …)):
     first: Array
     second: Array
-    choice: Selection | None
+    choice: Selection | None  # how the largest were chosen, where they were
 
 
 # -- the score ------------------------------------------------------------------------------------
@@ -148,28 +130,15 @@ class Exact:
 
 @dataclass(frozen=True, eq=False)
 class Scored:
-    """Releases of one data set with their scores.
+    """Releases of one data set with their scores."""
 
-    Parameters
-    ----------
-    score : (draws,)
-        Of what was heard: higher for the second data set.
-    outputs : (draws, numbers)
-        What came out, where no message was heard.
-    losses : (draws or 1,)
-        Of all messages together, in the unit of the claim.
-    numbers, bits : (k,)
-        The largest losses of single ones, in ε.
-    vectors : (k, 2)
-        Those of vectors, with how many numbers each has.
-    """
-
-    score: Array
-    outputs: Array
-    losses: Array
+    score: Array  # (draws,): of what was heard: higher for the second data set
+    outputs: Array  # (draws, numbers): what came out, where no message was heard
+    losses: Array  # (draws or 1,): of all messages together, in the unit of the claim
+    # numbers, bits, each (k,): the largest losses of single ones, in ε
     numbers: Array
     bits: Array
-    vectors: Array
+    vectors: Array  # (k, 2): those of vectors, with how many numbers each has
 
 
 @dataclass(frozen=True, eq=False)
@@ -182,19 +151,7 @@ class _Part:
 
 
 class LikelihoodRatios:
-    """Scores releases of either data set of a pair.
-
-    Parameters
-    ----------
-    mechanism : Mechanism
-    pair : tuple[Data, Data]
-        Two neighbouring data sets.
-    budget : Budget
-    claim : Claim
-        Of the ledger.
-    seed : int
-        Of everything random.
-    """
+    """Scores releases of either data set of a pair."""
 
     def __init__(self, mechanism: Any, pair: tuple[Data, Data], budget: Budget, claim: Claim,
                  seed: int) -> None:
@@ -250,17 +207,7 @@ class LikelihoodRatios:
         return self.at_once < _PROBES
 
     def scored(self, side: int, draws: int, seed: tuple[int, ...]) -> Scored:
-        """Scores of so many releases of one data set.
-
-        Parameters
-        ----------
-        side : int
-            0 or 1.
-        draws : int
-            How many times.
-        seed : tuple of int
-            Of the noise.
-        """
+        """Scores of so many releases of one data set."""
         if not self.splits_draws:
             return self._scored(side, draws, seed)
         each = [self._scored(side, self.at_once, (*seed, k))

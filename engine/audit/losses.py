@@ -29,21 +29,12 @@ from engine.privacy import accounting, transcript
 
 @dataclass(frozen=True)
 class Claim:
-    """What the ledger promises to one site's people, in the unit in which losses are measured.
+    """What the ledger promises to one site's people, in the unit in which losses are measured."""
 
-    Parameters
-    ----------
-    unit : str
-        "mu" where all noise is Gaussian, "epsilon" where all holds with δ = 0, and otherwise "rho",
-        for which losses are √(2ρ): of Gaussian noise that is μ.
-    total : float
-        In that unit; never more than what was asked.
-    lines : tuple of Spend
-        Of the site.
-    """
-
+    # "mu" where all noise is Gaussian, "epsilon" where all holds with δ = 0, and otherwise "rho",
+    # for which losses are √(2ρ): of Gaussian noise that is μ
     unit: str
-    total: float
+    total: float  # in that unit; never more than what was asked
     lines: tuple[Spend, ...]
 
     @classmethod
@@ -72,31 +63,18 @@ class Claim:
 
 @dataclass(frozen=True, eq=False)
 class Losses:
-    """What pairs lose, over the claim.
+    """What pairs lose, over the claim."""
 
-    Parameters
-    ----------
-    each : (pairs,)
-        The loss of every pair.
-    worst : float
-        The most that messages allow together: the worst pair of each line of the ledger, added up
-        where lines and messages correspond, because an adaptive adversary may want another curve at
-        every step.
-    claim : Claim
-    reason : str
-        In words what breaks the claim beyond any number.
-    lines : (lines,)
-        The worst of each line over its own claim, where lines and messages correspond.
-    first : Run or None
-        The release of the first data sets, unless it broke down.
-    """
-
-    each: Array
+    each: Array  # (pairs,): the loss of every pair
+    # the most that messages allow together: the worst pair of each line of the ledger, added up
+    # where lines and messages correspond, because an adaptive adversary may want another curve at
+    # every step
     worst: float
     claim: Claim
-    reason: str = ""
+    reason: str = ""  # in words what breaks the claim beyond any number
+    # (lines,): the worst of each line over its own claim, where lines and messages correspond
     lines: Array = field(default_factory=lambda: np.empty(0))
-    first: Run | None = None
+    first: Run | None = None  # the release of the first data sets, unless it broke down
 
 
 def compare(mechanism: Any, pairs: Pairs, budget: Budget, seed: int,
@@ -105,9 +83,6 @@ def compare(mechanism: Any, pairs: Pairs, budget: Budget, seed: int,
 
     Parameters
     ----------
-    mechanism : Mechanism
-    pairs : Pairs
-        Neighbouring data sets.
     seed : int
         Of the noise, the same for both.
     rng : numpy.random.Generator

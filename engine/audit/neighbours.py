@@ -50,19 +50,11 @@ _FRACTIONS = np.unique(np.concatenate([np.arange(256) / 256, [1e-9, 1 - 1e-9]]))
 
 @dataclass(frozen=True)
 class Pairs:
-    """Neighbouring data sets: those of the same number in both batches differ in one record.
-
-    Parameters
-    ----------
-    usual, neighbour : CurveData or SampleData
-        The batches.
-    server : (pairs,) array of int
-        The site of that record.
-    """
+    """Neighbouring data sets: those of the same number in both batches differ in one record."""
 
     usual: Any
     neighbour: Any
-    server: NDArray[np.int64]
+    server: NDArray[np.int64]  # (pairs,) array of int: the site of that record
 
     @property
     def count(self) -> int:
@@ -80,16 +72,7 @@ class Pairs:
 
 @dataclass(frozen=True)
 class Question:
-    """What pairs are wanted for.
-
-    Parameters
-    ----------
-    mechanism : Mechanism
-        As it is set.
-    usual : CurveData or SampleData
-        Data that pairs are built around.
-    budget : Budget
-    """
+    """What pairs are wanted for."""
 
     mechanism: Any
     usual: Any
@@ -103,24 +86,14 @@ def as_it_is(mechanism: Any, pair: tuple[Any, Any]) -> tuple[Any, Any]:
 
 @dataclass(frozen=True)
 class Family:
-    """Neighbours of one type of data.
-
-    Parameters
-    ----------
-    label : str
-        In words.
-    usual : callable
-        From a mechanism to small data of this type.
-    pairs : callable
-        From a question, how many are wanted and a generator to `Pairs`.
-    alone : callable
-        Leaves out of a pair whoever sends messages of their own that only add noise to what comes
-        out at the end.
-    """
+    """Neighbours of one type of data."""
 
     label: str
-    usual: Callable[[Any], Data]
+    usual: Callable[[Any], Data]  # from a mechanism to small data of this type
+    # from a question, how many are wanted and a generator to `Pairs`
     pairs: Callable[[Question, int, np.random.Generator], Pairs]
+    # leaves out of a pair whoever sends messages of their own that only add noise to what comes out
+    # at the end
     alone: Callable[[Any, tuple[Any, Any]], tuple[Any, Any]] = as_it_is
 
 
@@ -161,14 +134,8 @@ def usual_curves(mechanism: Any, n_curves: int = 24, readings: int = 4, n_covari
 
     Parameters
     ----------
-    mechanism : Mechanism
-        Makes no difference.
-    n_curves, readings, n_covariates, n_servers : int
-        How many of each.
     unequal : bool
         Whether every third curve has half of the readings.
-    seed : int
-        Of the data.
     """
     rng = np.random.default_rng(seed)
     counts = np.full(n_curves, readings)
@@ -256,7 +223,6 @@ def usual_whole_curves(mechanism: Any, n_curves: int | None = None) -> CurveData
 
     Parameters
     ----------
-    mechanism : Mechanism
     n_curves : int or None
         Usually 50 for a mean, else 20.
     """

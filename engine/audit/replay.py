@@ -33,35 +33,19 @@ _is_granted: ContextVar[bool] = ContextVar("audit", default=False)
 
 @dataclass(frozen=True)
 class Selection:
-    """What is needed to price a noisy choice of the largest entries.
-
-    Parameters
-    ----------
-    law : SelectionLaw
-        Of the choice.
-    n_selected : int
-        How many entries.
-    scales : Scales
-        Of the noise in choices and values.
-    """
+    """What is needed to price a noisy choice of the largest entries."""
 
     law: SelectionLaw
     n_selected: int
     scales: Scales
 
     def loss(self, shift: Array, unit: str) -> Array:
-        """What choice and values of one step lose.
+        """What choice and values of one step lose: (…).
 
         Parameters
         ----------
         shift : (…)
             The most by which an entry moves.
-        unit : str
-            "epsilon", "mu" or "rho".
-
-        Returns
-        -------
-        (…)
         """
         if unit == "epsilon":
             each = 2 / self.scales.choice + 1 / self.scales.values
@@ -72,25 +56,16 @@ class Selection:
 
 @dataclass(frozen=True, eq=False)
 class Message:
-    """One message of all data sets.
-
-    Parameters
-    ----------
-    server : int
-        Who sent it.
-    step : Step
-        What it is.
-    values, noise : (repeats, ways, …)
-        Of several ways the adversary takes the one that suits him best.
-    law : NoiseLaw or Selection or None
-        Of the noise where the mechanism says so, or how the largest were chosen. None: it follows
-        from the ledger.
-    """
+    """One message of all data sets."""
 
     server: int
     step: Step
+    # values, noise, each (repeats, ways, …): of several ways the adversary takes the one that suits
+    # him best
     values: Array
     noise: Array
+    # of the noise where the mechanism says so, or how the largest were chosen. None: it follows
+    # from the ledger.
     law: NoiseLaw | Selection | None = None
 
     @property
@@ -109,8 +84,6 @@ class Recorder:
 
     Parameters
     ----------
-    answers : sequence of arrays, optional
-        Of another run.
     rng : numpy.random.Generator, optional
         Where an adversary's answers come from.
     """
@@ -189,25 +162,14 @@ def _adversary(values: Array, spread: Array, rng: np.random.Generator) -> Array:
 
 @dataclass(frozen=True, eq=False)
 class Run:
-    """A release of all data sets at once, and everything that was heard of it.
-
-    Parameters
-    ----------
-    estimate : Estimate
-    messages : dict[tuple[int, str], Heard]
-        Messages by server and step.
-    answers : sequence of Array
-        What each was answered with.
-    has_sums : bool
-        Whether noise was drawn as sums, so that the release does not follow from messages.
-    added : list[tuple[Step, Array]]
-        The noise on entries that were chosen from exact numbers, step by step.
-    """
+    """A release of all data sets at once, and everything that was heard of it."""
 
     estimate: Estimate
     messages: dict[tuple[int, str], Message]
     answers: list[Array]
+    # whether noise was drawn as sums, so that the release does not follow from messages
     has_sums: bool
+    # the noise on entries that were chosen from exact numbers, step by step
     added: list[tuple[Step, Array]]
 
 

@@ -21,38 +21,24 @@ _SIZES = (1.0, 1.0, 1 + 1e-9, 0.2, 5.0, 1e5, 1e150)  # in units of the bound
 
 @dataclass(frozen=True)
 class Shapes:
-    """Curves on a grid of K points that may be the worst.
+    """Curves on a grid of K points that may be the worst."""
 
-    Parameters
-    ----------
-    some : (shapes, K)
-        Of any size.
-    lifting : (K,)
-        What other curves must be to lift means above thresholds, at its own size.
-    bound : float
-        Of root mean squares.
-    couples : (couples, 2, K)
-        Two curves each that move second moments far when they change places.
-    """
-
-    some: Array
+    some: Array  # (shapes, K): of any size
+    # (K,): what other curves must be to lift means above thresholds, at its own size
     lifting: Array
     bound: float
+    # (couples, 2, K): two curves each that move second moments far when they change places
     couples: Array
 
     def random_shape(self, rng: np.random.Generator) -> Array:
         return np.asarray(self.some[rng.integers(len(self.some))] * rng.choice([-1, 1]))
 
     def at_bound(self, shape: Array) -> Array:
-        """The shape at the bound.
+        """The shape at the bound: (K,).
 
         Parameters
         ----------
         shape : (K,)
-
-        Returns
-        -------
-        (K,)
         """
         return _sized(shape, self.bound)
 

@@ -31,20 +31,11 @@ _HALVINGS, _FACTOR = 11, 4.0  # of t between 1/4 and 4, the latter in fine steps
 
 @dataclass(frozen=True, eq=False)
 class Parts:
-    """What one pair loses, in ε.
+    """What one pair loses, in ε."""
 
-    Parameters
-    ----------
-    moved : (k,)
-        Of each number with Laplace noise.
-    bits : (k,)
-        Of each bit.
-    vectors : tuple of (float, int)
-        Of those with density exp(−‖z‖), with how many numbers.
-    """
-
-    moved: Array
-    bits: Array
+    moved: Array  # (k,): of each number with Laplace noise
+    bits: Array  # (k,): of each bit
+    # tuple of (float, int): of those with density exp(−‖z‖), with how many numbers
     vectors: tuple[tuple[float, int], ...] = ()
 
     def power(self, alarms: float, weaker: float = 1.0) -> float:

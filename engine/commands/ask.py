@@ -45,8 +45,6 @@ def add_as(commands: Any, name: str, words: str, read: Callable[[str], Question]
 
     Parameters
     ----------
-    commands : object
-        Of `argparse`.
     name, words : str
         What the command is called, and what it does.
     read : callable
@@ -101,19 +99,9 @@ _MAX_DIGITS = 400  # of a number that is written in full
 
 @dataclass(frozen=True)
 class Option:
-    """One option: an argument, or a part of one.
+    """One option: an argument, or a part of one."""
 
-    Parameters
-    ----------
-    path : str
-        Its name without the dashes, such as "source.n_curves".
-    hint : type
-        What its value is.
-    help : str
-        What it is for.
-    """
-
-    path: str
+    path: str  # its name without the dashes, such as "source.n_curves"
     hint: Any
     help: str = ""
 
@@ -134,13 +122,7 @@ def question_of(kind: QuestionKind, argv: Sequence[str]) -> tuple[Question, bool
 
 
 def parser_of(kind: QuestionKind, argv: Sequence[str]) -> argparse.ArgumentParser:
-    """The options of a question, with those of the members that are chosen among them.
-
-    Parameters
-    ----------
-    kind, argv
-        As for `question_of`.
-    """
+    """The options of a question, with those of the members that are chosen among them."""
     parser = _parser(kind, {}, add_help=False)
     chosen = parser.parse_known_args([word for word in argv if word not in _HELP])[0]
     return _parser(kind, vars(chosen))

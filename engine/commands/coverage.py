@@ -20,25 +20,12 @@ from engine.topics.coverage import counts, covariates, percentiles, sites, spars
 
 @dataclass(frozen=True)
 class Table:
-    """A table of the notes.
+    """A table of the notes."""
 
-    Parameters
-    ----------
-    mark : str
-        Between whose marks it stands in a file.
-    repeats : int
-        Data sets of each row, unless others are asked for.
-    settings : function
-        Yields the settings of all rows.
-    measured : function
-        The row of a setting, from the number of repeats and a seed.
-    as_markdown : function
-        The text of rows.
-    """
-
-    mark: str
-    repeats: int
+    mark: str  # between whose marks it stands in a file
+    repeats: int  # data sets of each row, unless others are asked for
     settings: Callable[[], Iterable[Any]]
+    # the row of a setting, from the number of repeats and a seed
     measured: Callable[[Any, int, int], Any]
     as_markdown: Callable[[list[Any]], str]
 

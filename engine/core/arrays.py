@@ -24,11 +24,6 @@ def all_finite(values: Array) -> bool:
 
     A sum is finite only if all that it adds is; if it overflows, each is looked at.
 
-    Parameters
-    ----------
-    values : ndarray
-        Of any shape.
-
     Examples
     --------
     >>> all_finite(np.array([1e308, 1e308])), all_finite(np.array([np.inf, -np.inf]))
@@ -85,17 +80,13 @@ def hard_threshold(values: Array, s: int) -> Array:
 
 
 def only_at(values: Array, where: Indices) -> Array:
-    """Entries at some places as they are, zero elsewhere.
+    """Entries at some places as they are, zero elsewhere: (…, d).
 
     Parameters
     ----------
     values : (…, d)
     where : (…, s) of int
         The places along the last axis.
-
-    Returns
-    -------
-    (…, d)
     """
     out = np.zeros_like(values)
     np.put_along_axis(out, where, np.take_along_axis(values, where, axis=-1), axis=-1)

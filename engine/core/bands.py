@@ -29,76 +29,43 @@ class SecondMoments:
 
     D M D, D = diag(stretch), estimates the covariance of how far each curve says the mean is from
     the centre. Of several sites M is averaged by their public numbers of people.
-
-    Parameters
-    ----------
-    moments : (…, r, r)
-        M as released, before negative eigenvalues are taken off; symmetric, in units of the shape.
-        NaN where it was not released.
-    noise : (…)
-        τ, the standard deviation of its noise on the diagonal; beside it τ/√2.
-    stretch : (…, r)
-        d/J, in response units.
-    privacy : (…, r)
-        Variance of the privacy noise of the centre, in squared response units.
-    readings : tuple of pairs of int
-        Observations of a curve, and how many people have so many: public.
     """
 
+    # (…, r, r): M as released, before negative eigenvalues are taken off; symmetric, in units of
+    # the shape. NaN where it was not released.
     moments: Array
-    noise: Array
-    stretch: Array
-    privacy: Array
+    noise: Array  # (…): τ, the standard deviation of its noise on the diagonal; beside it τ/√2
+    stretch: Array  # (…, r): d/J, in response units
+    privacy: Array  # (…, r): variance of the privacy noise of the centre, in squared response units
+    # observations of a curve, and how many people have so many: public
     readings: tuple[tuple[int, int], ...] = ()
 
     def of(self, *where: Any) -> SecondMoments:
-        """Those of some of the budgets, repeats or draws.
-
-        Parameters
-        ----------
-        *where : index
-            As numpy indexes the leading axes.
-        """
+        """Those of some of the budgets, repeats or draws."""
         return SecondMoments(self.moments[where], self.noise[where], self.stretch[where],
                              self.privacy[where], self.readings)
 
 
 @dataclass(frozen=True)
 class Band:
-    """Limits around released curves, as a centre and a covariance of its coefficients.
+    """Limits around released curves, as a centre and a covariance of its coefficients."""
 
-    Parameters
-    ----------
-    centre : (…, r)
-        Coefficients of the middle, in response units.
-    covariance : (…, r, r)
-        Of the released coefficients, in squared response units; NaN where nothing is known.
-    kind : {"simultaneous", "pointwise"}
-        Whether the band is about the whole curve, or each time on its own; 95 % either way.
-    bias : (…,), optional
-        A public bound on how far the mean of the released curve is from the truth at any time; the
-        band is wider by it on both sides. None: there is no such bound.
-    people : SecondMoments, optional
-        How people's curves deviate, where that was released along with the centre.
-    wider : float
-        By how much simultaneous bands are wider than normal deviations make them.
-    """
-
-    centre: Array
+    centre: Array  # (…, r): coefficients of the middle, in response units
+    # (…, r, r): of the released coefficients, in squared response units; NaN where nothing is known
     covariance: Array
+    # {"simultaneous", "pointwise"}: whether the band is about the whole curve, or each time on its
+    # own; 95 % either way
     kind: str = "simultaneous"
+    # (…,), optional: a public bound on how far the mean of the released curve is from the truth at
+    # any time; the band is wider by it on both sides. None: there is no such bound.
     bias: Array | None = None
+    # how people's curves deviate, where that was released along with the centre
     people: SecondMoments | None = None
+    # by how much simultaneous bands are wider than normal deviations make them
     wider: float = WIDER
 
     def of(self, *where: Any) -> Band:
-        """The band of some of the budgets, repeats or draws.
-
-        Parameters
-        ----------
-        *where : index
-            As numpy indexes the leading axes.
-        """
+        """The band of some of the budgets, repeats or draws."""
         return Band(self.centre[where], self.covariance[where], self.kind,
                     None if self.bias is None else self.bias[where],
                     None if self.people is None else self.people.of(*where), self.wider)
@@ -140,7 +107,7 @@ class Curves(Protocol):
         ...
 
     def on_grid(self, coefficients: Array, grid: Array) -> Array:
-        """Curves with these coefficients.
+        """Curves with these coefficients: (…, n).
 
         Parameters
         ----------
@@ -148,10 +115,6 @@ class Curves(Protocol):
             In the basis of the curves.
         grid : (n,)
             Times on [0, 1].
-
-        Returns
-        -------
-        (…, n)
         """
         ...
 
@@ -269,15 +232,13 @@ def width_at(low: Array, high: Array, times: Sequence[float]) -> float:
     ----------
     low, high : (…, k)
         Ends of a band, or of several, on the drawing grid.
-    times : sequence of float
-        On [0, 1].
     """
     width = (high - low).reshape(-1, np.shape(low)[-1]).mean(axis=0)
     return float(np.interp(times, drawing_grid(), width).mean())
 
 
 def standard_errors(covariance: Array, waves: Array) -> Array:
-    """Standard errors √(φ(t)'Cφ(t)) of curves.
+    """Standard errors √(φ(t)'Cφ(t)) of curves: (…, points).
 
     Parameters
     ----------
@@ -285,10 +246,6 @@ def standard_errors(covariance: Array, waves: Array) -> Array:
         C, of the coefficients.
     waves : (points, r)
         φ(t), the basis functions at each time.
-
-    Returns
-    -------
-    (…, points)
 
     Examples
     --------
@@ -333,8 +290,6 @@ def public_normals(size: int, sample: int = _SAMPLE) -> Array:
     ----------
     size : int
         r, how many coefficients.
-    sample : int
-        How many draws.
 
     Returns
     -------

@@ -40,11 +40,6 @@ _TOKEN = re.compile(r'"(?:[^"\\]++|\\.)*+(?:"|\\?\Z)|([\[{])|([\]}])', re.DOTALL
 def called(name: str | os.PathLike[str]) -> str:
     """The last part of a path in quotation marks, on one line and no longer than fits a message.
 
-    Parameters
-    ----------
-    name : str or path
-        As a person gave it.
-
     Examples
     --------
     >>> called("/home/somebody/curves.csv")
@@ -57,13 +52,6 @@ def called(name: str | os.PathLike[str]) -> str:
 
 def existing_file(name: str | os.PathLike[str], field: str = "file") -> Path:
     """The path of a regular file that is there.
-
-    Parameters
-    ----------
-    name : str or path
-        As a person gave it; links are followed.
-    field : str
-        What an error names as its place.
 
     Returns
     -------
@@ -86,13 +74,6 @@ def existing_file(name: str | os.PathLike[str], field: str = "file") -> Path:
 def file_to_keep(name: str | os.PathLike[str], field: str = "file") -> Path:
     """The path of a regular file, or of none yet, such as a ledger; see `existing_file`.
 
-    Parameters
-    ----------
-    name : str or path
-        As a person gave it; links are followed.
-    field : str
-        What an error names as its place.
-
     Raises
     ------
     InputError
@@ -114,8 +95,6 @@ def lasting_file(name: str | os.PathLike[str], field: str, variable: str = "") -
     ----------
     name : str or path
         “~” is a home. A relative name is one in the working folder, except from a variable.
-    field : str
-        What an error names as its place.
     variable : str
         The environment variable that has the name: a relative one would be another file in every
         folder, and what was kept in the first forgotten.
@@ -161,8 +140,6 @@ def users_file(variable: str, default: str, name: str, field: str) -> Path:
         The folder where the variable is empty.
     name : str
         Of the file, in the part of the folder that is this program's.
-    field : str
-        What an error names as its place.
     """
     folder = os.environ.get(variable)
     return lasting_file(f"{folder or default}/privacy-curves/{name}", field,
@@ -171,13 +148,6 @@ def users_file(variable: str, default: str, name: str, field: str) -> Path:
 
 def folder_to_fill(name: str | os.PathLike[str], field: str = "out") -> Path:
     """The path of a folder to write into, made with its parents if it is not there.
-
-    Parameters
-    ----------
-    name : str or path
-        As a person gave it; links are followed.
-    field : str
-        What an error names as its place.
 
     Raises
     ------
@@ -202,8 +172,6 @@ def unwritable(name: str | os.PathLike[str], problem: OSError, field: str) -> In
     ----------
     name : str or path
         The folder; its last part alone is named.
-    problem : OSError
-        What the system said.
     field : str
         What the error names as its place.
     """
@@ -251,12 +219,8 @@ def bytes_of(name: str | os.PathLike[str], limit: int, field: str = "file") -> b
 
     Parameters
     ----------
-    name : str or path
-        As a person gave it.
     limit : int
         Most bytes; no more than one beyond them is ever held.
-    field : str
-        What an error names as its place.
 
     Raises
     ------
@@ -285,8 +249,6 @@ def text_of(name: str, field: str = "file") -> str:
     ----------
     name : str
         A path as a person gave it, or “-”.
-    field : str
-        What an error names as its place.
 
     Raises
     ------
@@ -332,10 +294,6 @@ def write_whole(path: Path, content: bytes, field: str = "out", sync: bool = Tru
     ----------
     path : Path
         Replaced if it is there.
-    content : bytes
-        All of it.
-    field : str
-        What an error names as its place.
     sync : bool
         Whether to wait until it would outlast a loss of power.
 

@@ -29,11 +29,6 @@ class Enumeration(StrEnum):
     def named(cls, value: object, field: str) -> Self:
         """The member with this name.
 
-        Parameters
-        ----------
-        value : the member, or its text as a file or a link has it.
-        field : what the name is of, for the message.
-
         Raises
         ------
         InputError

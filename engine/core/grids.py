@@ -33,11 +33,6 @@ def drawing_grid() -> Array:
 def bar_places(count: int) -> list[int]:
     """At which of equally spaced points bands are drawn as bars: in the middle of equal parts.
 
-    Parameters
-    ----------
-    count : int
-        Points.
-
     Examples
     --------
     >>> bar_places(GRID_SIZE)
@@ -64,11 +59,6 @@ def nearest_to_median(levels: Array) -> int:
 
 def drawing_points(rule: str) -> Array:
     """Where functions known by this rule are drawn.
-
-    Parameters
-    ----------
-    rule : {"gauss", "midpoints", "square"}
-        A rule of `quadrature`.
 
     Returns
     -------
@@ -124,8 +114,6 @@ def interpolated(rule: str, rows: Array, points: Array) -> Array:
 
     Parameters
     ----------
-    rule : {"gauss", "midpoints", "square"}
-        A rule of `quadrature`.
     rows : (f, nodes)
         Values of f functions on its nodes.
     points : (d, n)
@@ -161,11 +149,6 @@ def _spline(heights: Array, points: Array) -> Array:
 
 def read_only(array: NDArray[Any]) -> NDArray[Any]:
     """A view of the same numbers that nobody can write to.
-
-    Parameters
-    ----------
-    array : array_like
-        It stays as it is.
 
     Returns
     -------

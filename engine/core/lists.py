@@ -15,8 +15,6 @@ def whole_numbers(field: str, text: str | None) -> tuple[int, ...]:
 
     Parameters
     ----------
-    field : str
-        What an error names as its place.
     text : str or None
         Whole numbers of at most nine digits, with commas between them.
 
@@ -52,8 +50,6 @@ def shortened(name: str, length: int = 40) -> str:
     ----------
     name : str
         Of any length; signs that cannot be printed become blanks.
-    length : int
-        Most signs of the result.
 
     Examples
     --------
@@ -69,7 +65,6 @@ def counted(number: int, noun: str) -> str:
 
     Parameters
     ----------
-    number : int
     noun : str
         Of one of them; others get an s.
 
@@ -83,12 +78,6 @@ def counted(number: int, noun: str) -> str:
 
 def listed(names: Sequence[str], n_named: int = 3) -> str:
     """Names in quotes, of which some may only be counted.
-
-    Parameters
-    ----------
-    names : sequence of str
-    n_named : int
-        So many are written out.
 
     Examples
     --------

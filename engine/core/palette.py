@@ -107,11 +107,6 @@ def shades_of_pairs(count: int) -> list[str]:
 
     They are drawn over each other, so that the range in the middle is the darkest.
 
-    Parameters
-    ----------
-    count : int
-        How many pairs.
-
     Examples
     --------
     >>> shades_of_pairs(2)
@@ -129,8 +124,6 @@ def shades_of_ranges(count: int, target: int | None) -> list[str]:
 
     Parameters
     ----------
-    count : int
-        How many ranges.
     target : int or None
         Place of the range that is aimed at.
 

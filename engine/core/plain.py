@@ -66,8 +66,6 @@ def checked_object(value: Any, name: str, known: tuple[str, ...] | None = None
 
     Parameters
     ----------
-    value : object
-        What was read of JSON.
     name : str
         Where it stands, for errors.
     known : tuple of str, optional

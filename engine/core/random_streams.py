@@ -14,8 +14,6 @@ def generator(seed: int, stream: int, index: int) -> np.random.Generator:
     ----------
     seed : int
         Seed of the run, at least 0.
-    stream : int
-        What is drawn: `DATA_STREAM` or `NOISE_STREAM`.
     index : int
         Number of the block, at least 0.
 

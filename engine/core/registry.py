@@ -36,50 +36,27 @@ UNSET: Any = _Unset()
 
 @dataclass(frozen=True)
 class Parameter:
-    """What a form needs to know about one field of a parameterised class.
-
-    Attributes
-    ----------
-    name : str
-        Of the field.
-    kind : type
-        int, float, str or bool.
-    optional : bool
-        Whether None is a value.
-    default : object
-        The usual value where no other applies.
-    label, help : str
-        What people read.
-    symbol, unit : str
-        How it is written in formulas, and what it is in.
-    low, high : float or None
-        The range, both ends included; None where it is open.
-    choices : tuple of str
-        The values of a text that is one of several.
-    only_for : tuple of str
-        Keys of the tasks it matters for, of a member that serves several; empty for all.
-    usual_when : mapping
-        Usual values in variants; see `param`.
-    names : Enumeration or None
-        Of which the value is one; forms and links have its text.
-    earlier : object
-        The value that stored settings without this parameter stand for; `UNSET`: the usual one.
-    """
+    """What a form needs to know about one field of a parameterised class."""
 
     name: str
     kind: type
-    optional: bool
-    default: Any
+    optional: bool  # whether None is a value
+    default: Any  # the usual value where no other applies
     label: str
     help: str
+    # symbol, unit: how it is written in formulas, and what it is in
     symbol: str = ""
     unit: str = ""
+    # low, high: the range, both ends included; None where it is open
     low: float | None = None
     high: float | None = None
-    choices: tuple[str, ...] = ()
-    only_for: tuple[str, ...] = ()  # tasks it matters for, of a member that serves several
+    choices: tuple[str, ...] = ()  # the values of a text that is one of several
+    # keys of the tasks it matters for, of a member that serves several; empty for all
+    only_for: tuple[str, ...] = ()
     usual_when: Mapping[str, Any] = field(default_factory=dict)
-    names: type[Enumeration] | None = None  # of which the value is one; forms and links have text
+    # of which the value is one; forms and links have its text
+    names: type[Enumeration] | None = None
+    # the value that stored settings without this parameter stand for; `UNSET`: the usual one
     earlier: Any = UNSET
 
     def check(self, value: Any) -> Any:
@@ -171,12 +148,8 @@ def param(default: Any, label: str, help: str, *, low: float | None = None,
 
     Parameters
     ----------
-    default : object
-        The usual value.
     label, help : str
         What people read beside the control, and when they ask.
-    low, high : float, optional
-        The range, both ends included.
     choices : tuple of str
         The values of a text; of an enumeration all members, unless some are named here.
     symbol, unit : str
@@ -246,11 +219,6 @@ class Parameterised:
     def presets_for(cls, task: str) -> tuple[tuple[str, dict[str, Any]], ...]:
         """The presets that serve a task, for members that serve several.
 
-        Parameters
-        ----------
-        task : str
-            Key of the task.
-
         Returns
         -------
         tuple of (str, dict)
@@ -277,11 +245,6 @@ class Parameterised:
     @classmethod
     def stored(cls, values: Mapping[str, Any]) -> dict[str, Any]:
         """All settings of a member that was stored in full, maybe before some parameters existed.
-
-        Parameters
-        ----------
-        values : mapping
-            What `values` gave then.
 
         Returns
         -------
@@ -343,11 +306,6 @@ class Registry:
     def register(self, cls: T) -> T:
         """Add a class; used as its decorator.
 
-        Parameters
-        ----------
-        cls : type
-            A `Parameterised` class with a `key`.
-
         Raises
         ------
         ValueError
@@ -383,24 +341,11 @@ class Registry:
         return self._members[key]
 
     def for_task(self, task: str) -> tuple[Any, ...]:
-        """The members that serve one task, the recommended one first.
-
-        Parameters
-        ----------
-        task : str
-            Key of the task.
-        """
+        """The members that serve one task, the recommended one first."""
         return tuple(c for c in self.all() if task in c.tasks)
 
     def default(self, key: str, task: str) -> Any:
         """The member of this key as its first preset for a task is set.
-
-        Parameters
-        ----------
-        key : str
-            Key of the member.
-        task : str
-            Key of the task.
 
         Raises
         ------
@@ -415,8 +360,6 @@ class Registry:
 
         Parameters
         ----------
-        key : str
-            Key of the member.
         values : mapping of str to object
             Parameters by name; those left out take their usual values.
 

@@ -61,31 +61,15 @@ _OF_EVENTS = ("id", "start", "time", "status", "group", "server")
 
 @dataclass(frozen=True)
 class Columns:
-    """How many columns of features a record has.
-
-    Parameters
-    ----------
-    fewest, most : int
-        Limits of their number.
-    words : str
-        The same in words, for errors.
-    label : str
-        What a form asks for them with.
-    """
+    """How many columns of features a record has."""
 
     fewest: int
     most: int
     words: str
-    label: str
+    label: str  # what a form asks for them with
 
     def allows(self, count: int) -> bool:
-        """Whether a record can have so many.
-
-        Parameters
-        ----------
-        count : int
-            Columns of features of a file.
-        """
+        """Whether a record can have so many."""
         return self.fewest <= count <= self.most
 
     @property
@@ -96,25 +80,7 @@ class Columns:
 
 @dataclass(frozen=True, kw_only=True)
 class Task:
-    """One estimand; members of the registries that list its key serve it.
-
-    Parameters
-    ----------
-    label : the name of the problem.
-    result : the name of what is published of it.
-    meaning : one sentence that says what that is.
-    loss : how far off a result is.
-    unit : what is protected.
-    data : what its data are.
-    argument : what a result is a function of.
-    source, mechanism : keys of those that it begins with; see `Registry.default`.
-    has_value_unit : whether a result is in the unit of the values.
-    roles : what columns of a person's own file can be; empty where nobody can bring one.
-        Features of records are covariates, their response is a value.
-    features : how many columns hold the numbers of a record; None where data are no records.
-    states : what is stated of a person's own data besides ranges and words.
-    data_of : the task whose data it borrows, where it has none of its own.
-    """
+    """One estimand; members of the registries that list its key serve it."""
 
     key: str
     label: str
@@ -127,7 +93,7 @@ class Task:
     source: str
     mechanism: str
     has_value_unit: bool = True
-    roles: tuple[str, ...] = ()
+    roles: tuple[str, ...] = ()  # features of records are covariates, their response is a value
     features: Columns | None = None
     states: tuple[str, ...] = ()
     data_of: str = ""

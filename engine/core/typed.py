@@ -65,9 +65,6 @@ def read(hint: Any, value: Any, field: str, is_entry: bool = False) -> Any:
     hint : a number, text, a record, something registered, an array, a sequence or mapping of such,
         one of several, or None beside them; `bool | int | float | str` leaves a value as it was
         written, and a mapping to `Any` holds whatever JSON can hold.
-    value : from `engine.core.entrance.json_of`, or passed by a program.
-    field : where it stands, for messages.
-    is_entry : True for one of many, which may be somebody's: no message shows it.
 
     Raises
     ------

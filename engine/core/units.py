@@ -17,10 +17,6 @@ def converted(value: float, units: Mapping[str, float], given: str, target: str)
     ----------
     value : float
         In the unit `given`.
-    units : mapping of str to float
-        Of the quantity.
-    given, target : str
-        Two of them.
 
     Examples
     --------

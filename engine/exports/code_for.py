@@ -84,13 +84,7 @@ class Code:
 
 
 def code_for(question: Question, file: OwnFile | None = None) -> Code:
-    """The question of a page, its answer, the numbers that stand there and a picture of them.
-
-    Parameters
-    ----------
-    file : OwnFile, optional
-        How the file with the visitor's own data was read.
-    """
+    """The question of a page, its answer, the numbers that stand there and a picture of them."""
     script = _Script(file)
     script.line(f"question = {script.call_of(question)}")
     script.line("answer = question.answer()")
@@ -99,15 +93,7 @@ def code_for(question: Question, file: OwnFile | None = None) -> Code:
 
 
 def release(question: Question, file: OwnFile | None = None) -> Code:
-    """Release: what it would cost, and with a name the release itself.
-
-    Parameters
-    ----------
-    question : Question
-        What a release would cost.
-    file : OwnFile, optional
-        How the file with the visitor's own data was read.
-    """
+    """Release: what it would cost, and with a name the release itself."""
     from engine.release import request as release_request  # on first use: it takes a moment
 
     cost = code_for(question, file)
@@ -124,15 +110,7 @@ def release(question: Question, file: OwnFile | None = None) -> Code:
 
 
 def sweep(chosen: Scenario, file: OwnFile | None = None) -> Code:
-    """Sweeps: a scenario with axes, which is a record of its own, to the last bit.
-
-    Parameters
-    ----------
-    chosen : Scenario
-        With its axes.
-    file : OwnFile, optional
-        How the file with the visitor's own data was read.
-    """
+    """Sweeps: a scenario with axes, which is a record of its own, to the last bit."""
     script = _Script(file)
     for of in (blocks, gather, run_block, as_csv, provenance, Scenario, to_plain):
         script.name(of)

@@ -28,8 +28,6 @@ def numbers_csv(answer: MeanAnswer, budget: int, plain: dict[str, Any] | None) -
 
     Parameters
     ----------
-    answer : MeanAnswer
-        The picture.
     budget : int
         Its place among the budgets of the answer.
     plain : dict or None

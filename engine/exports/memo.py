@@ -27,10 +27,6 @@ def decision_memo(setting: Setting, answer: PlanningAnswer, facts: PublicFacts,
 
     Parameters
     ----------
-    setting : Setting
-        What was planned.
-    facts : PublicFacts
-        Of the data.
     rule : float, optional
         The most ε by a rule of one's own.
 

@@ -45,12 +45,8 @@ def as_json(outcomes: Sequence[Outcome], origin: Mapping[str, Any], seconds: flo
 
     Parameters
     ----------
-    outcomes : sequence of Outcome
-        One for each cell.
     origin : mapping
         From `provenance`.
-    seconds : float
-        How long it took.
     """
     return json.dumps({"provenance": origin, "cells": [_row(o) for o in outcomes],
                        "seconds": seconds}, ensure_ascii=False)
@@ -99,8 +95,6 @@ def as_csv(outcomes: Sequence[Outcome], origin: Mapping[str, Any]) -> str:
 
     Parameters
     ----------
-    outcomes : sequence of Outcome
-        One for each cell.
     origin : mapping
         From `provenance`.
     """
@@ -135,10 +129,6 @@ def as_table(outcomes: Sequence[Outcome], seconds: float, is_study: bool) -> str
 
     Parameters
     ----------
-    outcomes : sequence of Outcome
-        One for each cell.
-    seconds : float
-        How long it took.
     is_study : bool
         Whether the pages show the same numbers; else it is said that they have other data sets.
     """

@@ -24,25 +24,14 @@ _LETTER = 0.48  # width of an average letter, as a share of the size of the text
 
 @dataclass(frozen=True)
 class Axis:
-    """One axis of a picture.
+    """One axis of a picture."""
 
-    Parameters
-    ----------
-    title : str
-        What it shows, with its unit.
-    low, high : float
-        Its ends.
-    ticks : tuple of (float, str)
-        Where they are, and what is written there.
-    is_log : bool
-        Whether it is logarithmic; then both ends are positive.
-    """
-
-    title: str
+    title: str  # what it shows, with its unit
     low: float
     high: float
+    # tuple of (float, str): where they are, and what is written there
     ticks: tuple[tuple[float, str], ...]
-    is_log: bool = False
+    is_log: bool = False  # whether it is logarithmic; then both ends are positive
 
     def share(self, values: Array) -> Array:
         """Where values lie between the ends, as shares of the axis.
@@ -76,82 +65,47 @@ def plain_ticks(*values: float) -> tuple[tuple[float, str], ...]:
 
 @dataclass(frozen=True)
 class Mark:
-    """Lines or dots of one kind.
+    """Lines or dots of one kind."""
 
-    Parameters
-    ----------
-    x, y : (points,)
-        In the units of the axes; NaN where a line is interrupted.
-    role : str
-        Gives the colour; one of `ROLES`.
-    label : str
-        The entry of the legend, none if empty; of a note its lines.
-    shape : {"line", "dot", "ring", "cross", "square", "note"}
-        What is drawn. A note is words that end at its first point.
-    dash : str
-        Of a line, in pixels.
-    width, opacity : float
-        Of a line, in pixels, and from 0 to 1.
-    after : bool
-        Whether it is shown only once a guess was made.
-    """
-
+    # x, y, each (points,): in the units of the axes; NaN where a line is interrupted
     x: Array
     y: Array
     role: str
-    label: str = ""
+    label: str = ""  # the entry of the legend, none if empty; of a note its lines
+    # {"line", "dot", "ring", "cross", "square", "note"}: what is drawn. A note is words that end at
+    # its first point.
     shape: str = "line"
     dash: str = ""
+    # width, opacity: of a line, in pixels, and from 0 to 1
     width: float = 2.2
     opacity: float = 1.0
-    after: bool = False
+    after: bool = False  # whether it is shown only once a guess was made
 
 
 @dataclass(frozen=True)
 class Picture:
-    """Two axes with marks.
-
-    Parameters
-    ----------
-    x, y : Axis
-        Across and up.
-    marks : tuple of Mark
-        Later ones lie above earlier ones.
-    alt, alt_after : str
-        A sentence that says what is seen before and after a guess.
-    asks : bool
-        Whether a guess is drawn into it, which then has an entry in the legend.
-    table : dict of str to list
-        The numbers behind it, by column.
-    """
+    """Two axes with marks."""
 
     x: Axis
     y: Axis
     marks: tuple[Mark, ...]
+    # alt, alt_after: a sentence that says what is seen before and after a guess
     alt: str
     alt_after: str
+    # whether a guess is drawn into it, which then has an entry in the legend
     asks: bool = field(default=True, kw_only=True)
     table: dict[str, list[Any]] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
 class Look:
-    """How large a drawing is.
-
-    Parameters
-    ----------
-    width, height : int
-        In pixels.
-    text, dot : float
-        Sizes of letters and dots, in pixels.
-    thick : float
-        How many times as wide lines are as usual.
-    """
+    """How large a drawing is."""
 
     width: int
     height: int
+    # text, dot: sizes of letters and dots, in pixels
     text: float = 13.0
-    thick: float = 1.0
+    thick: float = 1.0  # how many times as wide lines are as usual
     dot: float = 3.4
 
 
@@ -163,14 +117,9 @@ PRINTED = Look(700, 370, dot=3)
 
 @dataclass(frozen=True)
 class Frame:
-    """Where the plot lies in a drawing.
+    """Where the plot lies in a drawing."""
 
-    Parameters
-    ----------
-    left, right, top, bottom : float
-        In pixels, from the upper left corner.
-    """
-
+    # left, right, top, bottom: in pixels, from the upper left corner
     left: float
     right: float
     top: float
@@ -181,8 +130,6 @@ class Frame:
 
         Parameters
         ----------
-        axis : Axis
-            Across.
         values : Array
             In its unit.
         """
@@ -193,8 +140,6 @@ class Frame:
 
         Parameters
         ----------
-        axis : Axis
-            Up.
         values : Array
             In its unit.
         """
@@ -220,10 +165,6 @@ def svg(picture: Picture, look: Look, name: str) -> str:
 
     Parameters
     ----------
-    picture : Picture
-        What is drawn.
-    look : Look
-        How large.
     name : str
         Makes what the drawing defines its own where several are on one page.
 

@@ -19,19 +19,10 @@ FEW = 5  # lines, of which each may have its name at its end
 
 @dataclass(frozen=True)
 class LineEnd:
-    """A line that is named where it ends.
-
-    Parameters
-    ----------
-    name : str
-        What is written.
-    y : float
-        The last value, in the unit of the axis; its logarithm to base 10 where that is logarithmic.
-    shade : str
-        Of the line.
-    """
+    """A line that is named where it ends."""
 
     name: str
+    # the last value, in the unit of the axis; its logarithm to base 10 where that is logarithmic
     y: float
     shade: str
 
@@ -44,12 +35,8 @@ def apart(positions: Sequence[float], gap: float, low: float, high: float) -> li
 
     Parameters
     ----------
-    positions : sequence of float
-        In any order.
     gap : float
         Least distance of two, in the same unit.
-    low, high : float
-        The range.
 
     Returns
     -------
@@ -93,8 +80,6 @@ def at_ends(ends: Sequence[LineEnd], low: float, high: float, height: int) -> li
         At most five.
     low, high : float
         The range of the axis, in the unit of `LineEnd.y`.
-    height : int
-        Of the plot in pixels.
 
     Returns
     -------
@@ -126,8 +111,6 @@ def hover(unit: str = "", decimals: int | None = None) -> str:
 
     Parameters
     ----------
-    unit : str
-        Of the values; may be empty.
     decimals : int or None
         As many as the text has; None for three significant digits.
     """
@@ -140,8 +123,6 @@ def changed(name: str, first: float, last: float) -> str:
 
     Parameters
     ----------
-    name : str
-        Of the quantity.
     first, last : float
         At the left and at the right end; NaN where nothing is known.
 
@@ -209,10 +190,6 @@ def foot(source: str, budgets: Sequence[Budget], people: int | None = None) -> s
 
     Parameters
     ----------
-    source : str
-        Whose data they are.
-    budgets : sequence of Budget
-        As for `spent`.
     people : int, optional
         n, where the picture is about one number of people.
     """
@@ -226,8 +203,6 @@ def with_foot(chart: Chart, text: str) -> Chart:
 
     Parameters
     ----------
-    chart : Chart
-        As on the page.
     text : str
         From `foot`.
     """

@@ -26,32 +26,15 @@ _PLOT = 300  # pixels of the plot, about
 
 @dataclass(frozen=True)
 class Nested:
-    """Percentile curves to be drawn.
-
-    Parameters
-    ----------
-    names : sequence of str
-        Of the curves.
-    x : (n,)
-        Times in their own unit.
-    curves : (T, n)
-        Rising.
-    levels : (T,)
-        Shares of observations below each curve.
-    unit : str
-        Of observations.
-    limits : sequence of float
-        Cut-offs of ranges, rising.
-    target : sequence of float
-        The two around the range that is aimed at; empty where there is none.
-    """
+    """Percentile curves to be drawn."""
 
     names: Sequence[str]
-    x: Array
-    curves: Array
-    levels: Array
+    x: Array  # (n,): times in their own unit
+    curves: Array  # (T, n): rising
+    levels: Array  # (T,): shares of observations below each curve
     unit: str
     limits: Sequence[float] = ()
+    # the two around the range that is aimed at; empty where there is none
     target: Sequence[float] = ()
 
     def spec(self, title: str, across: Spec, up: str, *, more: Sequence[Spec] = (),
@@ -60,14 +43,8 @@ class Nested:
 
         Parameters
         ----------
-        title : str
-            What it shows.
-        across : dict
-            The axis of time.
         up : str
             Name of the values, with their unit.
-        more : sequence of dict
-            Traces above the curves.
         fill : sequence of dict
             Traces in place of the shades between pairs of curves.
         in_view : sequence of float
@@ -145,14 +122,10 @@ def time_in_ranges(limits: Sequence[float], target: Sequence[float], shares: Arr
 
     Parameters
     ----------
-    limits : sequence of float
-        Cut-offs, rising.
     target : sequence of float
         The two around the range that is aimed at; empty where there is none.
     shares, errors : (L + 1,)
         Of the ranges from low to high, with standard errors.
-    unit : str
-        Of observations.
     """
     names = names_of_ranges(limits, unit)
     aim = list(limits).index(target[1]) if target else None

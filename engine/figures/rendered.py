@@ -14,18 +14,7 @@ from engine.templates import render
 
 
 def figure_of(chart: Chart, theme: Theme = "light") -> Figure:
-    """The figure, which a notebook draws and other programs may change.
-
-    Parameters
-    ----------
-    chart : Chart
-    theme : {"light", "dark"}
-        Whose colours it has.
-
-    Returns
-    -------
-    plotly.graph_objects.Figure
-    """
+    """The figure, which a notebook draws and other programs may change."""
     return Figure(in_theme(chart.spec, theme), skip_invalid=True)
 
 

@@ -29,8 +29,6 @@ def odds(right: float, person: str) -> Chart:
     ----------
     right : float
         Chance of a right guess, rounded up to whole dots.
-    person : str
-        The noun for one person.
     """
     n_right = min(math.ceil(round(100 * right, 6)), 100)
     indices = np.arange(100)
@@ -96,10 +94,6 @@ def error_dots(errors: Array, baseline: float | None, unit: str, floor: float = 
     ----------
     errors : (n_releases,)
         Root mean squared distances, in `unit`.
-    baseline : float or None
-        The error without privacy, where it is known.
-    unit : str
-        Of the errors; may be empty.
     floor : float
         What no unbiased method with Gaussian noise is below; NaN where it is unknown.
     """
@@ -136,10 +130,6 @@ def split_bar(shares: Sequence[float], names: Sequence[str],
 
     Parameters
     ----------
-    shares : sequence of float
-        Adding up to one.
-    names : sequence of str
-        Of the parts.
     looks : sequence of (role, pattern)
         Of the parts; see `core.palette`.
     """
@@ -161,8 +151,6 @@ def pattern(main: str, shape: str) -> Spec:
 
     Parameters
     ----------
-    main : str
-        Its shade.
     shape : str
         Plotly's sign of a pattern; empty for a plain fill.
     """
@@ -194,8 +182,6 @@ def errors_of_functions(names: Sequence[str], error: Array, releases: Array,
         The errors without privacy, where they are known.
     kind : str
         What the functions are, for the table.
-    unit : str
-        Of the errors; may be empty.
     """
     names, x = [*names], error
     low, high = np.quantile(releases, [0.025, 0.975], axis=1)
@@ -235,16 +221,8 @@ def errors_over_budgets(epsilons: Sequence[float], by_function: Array, names: Se
 
     Parameters
     ----------
-    epsilons : sequence of float
-        Increasing.
     by_function : (epsilons, functions)
         NaN where nothing would be published.
-    names : sequence of str
-        Of the functions.
-    here : float
-        The ε on screen.
-    unit : str
-        Of the errors; may be empty.
     together : mapping of str to (epsilons,), optional
         The error of all functions together by its name.
     theory : mapping of str to (epsilons,), optional

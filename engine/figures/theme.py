@@ -23,20 +23,12 @@ _COLOURS = ("color", "colors", "colorscale", "colorway")  # how plotly's names o
 
 @dataclass(frozen=True)
 class Chart:
-    """A figure with its text alternative and the table of its numbers.
+    """A figure with its text alternative and the table of its numbers."""
 
-    Parameters
-    ----------
-    spec : dict
-        A plotly figure: "data" and "layout", with shades (`core.palette`) in place of colours.
-    alt : str
-        What the picture shows, for those who hear it.
-    table : dict of str to list
-        Columns by their titles, all of one length.
-    """
-
+    # a plotly figure: "data" and "layout", with shades (`core.palette`) in place of colours
     spec: Spec
-    alt: str
+    alt: str  # what the picture shows, for those who hear it
+    # columns by their titles, all of one length
     table: dict[str, list[Any]] = field(default_factory=dict)
 
 
@@ -47,8 +39,6 @@ def in_theme(part: Any, theme: Theme) -> Any:
     ----------
     part : dict or list
         Numbers in it are shared with what is returned, not copied.
-    theme : {"light", "dark"}
-        Of what it is drawn on.
 
     Examples
     --------
@@ -60,11 +50,6 @@ def in_theme(part: Any, theme: Theme) -> Any:
 
 def in_both_themes(part: Any) -> Any:
     """A figure with both colours of each shade by theme, for a page that chooses when it draws.
-
-    Parameters
-    ----------
-    part : dict or list
-        As for `in_theme`.
 
     Examples
     --------
@@ -95,8 +80,6 @@ def method_style(key: str, family: str, variant: int = 0) -> tuple[str, str, str
 
     Parameters
     ----------
-    key, family : str
-        Of a registered mechanism.
     variant : int
         Counts the named settings of one mechanism, which share all but dash and marker.
     """
@@ -141,8 +124,6 @@ def layout(*, legend: bool = False, title: str = "", **changes: Any) -> Spec:
 
     Parameters
     ----------
-    legend : bool
-        Whether one is shown.
     title : str
         What the chart shows, as a finding; none if empty.
     **changes : object
@@ -166,8 +147,6 @@ def axis(title: str = "", *, grid: bool = False, **changes: Any) -> Spec:
 
     Parameters
     ----------
-    title : str
-        Beside the axis.
     grid : bool
         Whether lines are drawn from its ticks, in place of the line of the axis.
     **changes : object
@@ -246,8 +225,6 @@ def log_axis(title: str, low: float, high: float, *, grid: bool = False, room: f
 
     Parameters
     ----------
-    title : str
-        Beside the axis.
     low, high : float
         Positive ends; widened where they are equal.
     grid : bool

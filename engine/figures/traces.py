@@ -31,8 +31,6 @@ def plain(values: Array | Sequence[float], digits: int = 5) -> list[Any]:
     ----------
     values : (n,)
         NaN and infinity are none.
-    digits : int
-        Significant ones.
 
     Examples
     --------
@@ -49,14 +47,8 @@ def line(name: str, x: Sequence[Any], y: Sequence[Any], shade: str, width: float
 
     Parameters
     ----------
-    name : str
-        In the legend.
-    x, y : sequence
-        None in `y` leaves a gap.
     shade, dash : str
         Its shade (see `core.palette`), and its dash as plotly has it.
-    width : float
-        In pixels.
     **more : object
         Further entries of the trace, such as hoverinfo="skip"; without any, the value is beside
         the pointer with three digits.
@@ -70,15 +62,7 @@ FLOOR = "Floor of unbiased methods"
 
 
 def floor(x: Sequence[Any], y: Sequence[Any], **more: Any) -> Spec:
-    """A dash-dotted line that no unbiased method with Gaussian noise is below.
-
-    Parameters
-    ----------
-    x, y : sequence
-        None in `y` leaves a gap.
-    **more : object
-        As for `line`.
-    """
+    """A dash-dotted line that no unbiased method with Gaussian noise is below."""
     return line(FLOOR, x, y, "text", 2, "8px,3px,2px,3px", **more)
 
 
@@ -87,24 +71,15 @@ def fitted(x: Sequence[Any], rates: Mapping[str, Sequence[Any]], **more: Any) ->
 
     Parameters
     ----------
-    x : sequence
     rates : mapping of str to sequence
         Heights by their names; None leaves a gap.
-    **more : object
-        As for `line`.
     """
     return [line(name, x, y, "raw", 1.8, dash, **more)
             for (name, y), dash in zip(rates.items(), ("dot", "1px,6px"), strict=False)]
 
 
 def common_times(facts: PublicFacts) -> list[Spec]:
-    """Dotted upright lines at the common times, for the shapes of a layout.
-
-    Parameters
-    ----------
-    facts : PublicFacts
-        With the times.
-    """
+    """Dotted upright lines at the common times, for the shapes of a layout."""
     return [{"type": "line", "x0": x, "x1": x, "yref": "paper", "y0": 0, "y1": 1,
              "layer": "below", "line": {"color": "quiet", "width": 1, "dash": "2px,3px"}}
             for x in plain(facts.from_unit_time(np.array(facts.common_times)), 6)]
@@ -118,17 +93,7 @@ def points(name: str, x: Sequence[Any], y: Sequence[Any], marker: Spec, **more: 
 
 def line_with_points(name: str, x: Sequence[Any], y: Sequence[Any], shade: str, width: float,
                      dash: str, marker: Spec, **more: Any) -> Spec:
-    """A line with a marker at each of its points; see `line` and `points`.
-
-    Parameters
-    ----------
-    name, x, y, shade, width, dash
-        As for `line`.
-    marker : dict
-        As plotly has it.
-    **more : object
-        Further entries of the trace.
-    """
+    """A line with a marker at each of its points; see `line` and `points`."""
     return {**line(name, x, y, shade, width, dash), "mode": "lines+markers", "marker": marker,
             **more}
 
@@ -146,10 +111,6 @@ def off_by(up: list[Any], down: list[Any], shade: str, thickness: float, width: 
 
     Parameters
     ----------
-    up, down : list
-        Lengths for each point, not negative.
-    shade : str
-        See `core.palette`.
     thickness, width : float
         Of the bar and of its ends, in pixels.
     """
@@ -164,8 +125,6 @@ def joined(x: Sequence[Any], curves: Iterable[Sequence[Any]]) -> tuple[list[Any]
     ----------
     x : sequence
         Shared by all.
-    curves : iterable of sequences
-        Each as long as `x`.
 
     Examples
     --------
@@ -211,12 +170,6 @@ def releases(x: Sequence[Any], curves: Iterable[Sequence[Any]], shade: str, widt
     ----------
     x : sequence
         Shared by all.
-    curves : iterable of sequences
-        Each as long as `x`.
-    shade : str
-        See `core.palette`.
-    width : float
-        In pixels.
     """
     return line("Possible releases", *joined(x, curves), shade, width)
 

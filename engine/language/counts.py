@@ -60,12 +60,8 @@ def at_edge(value: float, curve: CountedCurve, unit: str) -> str:
 
     Parameters
     ----------
-    value : float
-        The edge.
     curve : CountedCurve
         Whose edges end at the stated follow-up, or at the end of the stated range.
-    unit : str
-        May be empty.
     """
     is_stated = value == curve.edges[-1] or value == float(f"{value:.{_FEW_DIGITS}g}")
     return stated(value, unit) if is_stated else in_unit(value, unit)
@@ -89,8 +85,6 @@ def censoring(curves: Sequence[CountedCurve], facts: EventFacts) -> str:
 
     Parameters
     ----------
-    curves : sequence of CountedCurve
-        Of one table.
     facts : EventFacts
         Names and unit.
 
@@ -147,12 +141,8 @@ def too_few(curves: Sequence[CountedCurve], facts: EventFacts, why: str = "") ->
 
     Parameters
     ----------
-    curves : sequence of CountedCurve
-        Of one table.
     facts : EventFacts
         Names and unit.
-    why : str
-        Added to the sentence.
     """
     ended = [float(curve.last) for curve in curves if not bool(curve.enough.all())
              and not bool(curve.is_ended_by_censoring)]

@@ -22,8 +22,6 @@ def distance(facts: PublicFacts, of: str = "estimate") -> str:
 
     Parameters
     ----------
-    facts : PublicFacts
-        Of the data on screen.
     of : str
         What a release is of: what would be published without protection is the non-private one.
 
@@ -127,8 +125,6 @@ def if_doubled(facts: PublicFacts, changes: dict[str, float]) -> list[str]:
 
     Parameters
     ----------
-    facts : PublicFacts
-        The nouns for one person and for several.
     changes : dict of str to float
         Relative change of the error when "people", "observations" or "epsilon" is doubled; −0.3 is
         30 % less.
@@ -151,8 +147,6 @@ def when_free(epsilons: Sequence[float], private: Array) -> str:
 
     Parameters
     ----------
-    epsilons : sequence of float
-        Increasing.
     private : (budgets,)
         Measured or planned share of privacy noise in the squared error at each ε, from 0 to 1; NaN
         where nothing is published. Empty where the truth is not known.

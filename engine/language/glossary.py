@@ -15,26 +15,12 @@ from engine.core.errors import InputError
 
 @dataclass(frozen=True)
 class Term:
-    """A word of the field with its meaning.
-
-    Parameters
-    ----------
-    name : str
-        The word.
-    meaning : str
-        In plain words, one or two sentences.
-    used : str
-        Where it is met.
-    formula : str
-        LaTeX, without dollar signs; may be empty.
-    other_names : tuple of str
-        What it is also called.
-    """
+    """A word of the field with its meaning."""
 
     name: str
-    meaning: str
-    used: str
-    formula: str = ""
+    meaning: str  # in plain words, one or two sentences
+    used: str  # where it is met
+    formula: str = ""  # LaTeX, without dollar signs; may be empty
     other_names: tuple[str, ...] = ()
 
     @property

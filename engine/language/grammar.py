@@ -31,11 +31,6 @@ def a(noun: str) -> str:
 def of(noun: str) -> str:
     """The possessive of a noun.
 
-    Parameters
-    ----------
-    noun : str
-        Singular or plural.
-
     Examples
     --------
     >>> of("child"), of("children"), of("persons")
@@ -83,11 +78,6 @@ def escape(words: str) -> str:
 
 def plain_text(markdown: str) -> str:
     r"""Sentences as a terminal or a file shows them: without bold words and what `escape` puts in.
-
-    Parameters
-    ----------
-    markdown : str
-        A sentence for a page.
 
     Examples
     --------

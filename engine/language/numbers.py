@@ -20,11 +20,6 @@ _SUPERSCRIPTS = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 def exactly(value: float) -> str:
     """A number as short as the same number is read back from it, for links and files.
 
-    Parameters
-    ----------
-    value : float
-        Finite or not.
-
     Examples
     --------
     >>> [exactly(value) for value in (2.0, 0.1, 1e-7, 999999.9999999999)]
@@ -41,8 +36,6 @@ def number(value: float, digits: int = 3, is_padded: bool = False) -> str:
     ----------
     value : float
         In any unit; what is not finite is written as "unlimited".
-    digits : int
-        Significant digits.
     is_padded : bool
         Whether zeros at the end stay below 1, too: a number that follows a slider keeps its width.
 
@@ -130,8 +123,6 @@ def most_releases(unit: str, share: str = "95 % of releases") -> str:
 
     Parameters
     ----------
-    unit : str
-        Of the values.
     share : str
         What is said of values in any other unit.
     """
@@ -151,11 +142,6 @@ def power_of_two(exponent: int) -> str:
 
 def times(ratio: float) -> str:
     """How many times: two digits, or "more than 100".
-
-    Parameters
-    ----------
-    ratio : float
-        Positive.
 
     Examples
     --------
@@ -186,13 +172,7 @@ def change(relative: float) -> str:
 
 
 def percent(share: float) -> str:
-    """A share in whole percent, rounded to the nearest.
-
-    Parameters
-    ----------
-    share : float
-        From 0 to 1.
-    """
+    """A share in whole percent, rounded to the nearest."""
     return f"{100 * share:.0f} %"
 
 
@@ -222,11 +202,6 @@ def percent_of(share: float) -> str:
 def percent_up(chance: float) -> str:
     """An upper bound on a chance in whole percent, rounded up.
 
-    Parameters
-    ----------
-    chance : float
-        From 0 to 1.
-
     Examples
     --------
     >>> percent_up(0.556), percent_up(0.999)
@@ -237,11 +212,6 @@ def percent_up(chance: float) -> str:
 
 def at_most_percent(chance: float) -> str:
     """An upper bound on a probability, rounded up: "at most 56 %".
-
-    Parameters
-    ----------
-    chance : float
-        From 0 to 1.
 
     Examples
     --------
@@ -264,13 +234,7 @@ def one_in(value: float) -> str:
 
 
 def whole(value: float) -> str:
-    """A whole number, with thin spaces from a thousand on.
-
-    Parameters
-    ----------
-    value : float
-        Rounded to the nearest whole number.
-    """
+    """A whole number, with thin spaces from a thousand on."""
     return _signs(f"{value:,.0f}")
 
 
@@ -281,8 +245,6 @@ def digits_up(value: float, digits: int) -> float:
     ----------
     value : float
         Positive; what is not finite stays as it is.
-    digits : int
-        Significant digits.
 
     Examples
     --------
@@ -296,15 +258,7 @@ def digits_up(value: float, digits: int) -> float:
 
 
 def digits_down(value: float, digits: int) -> float:
-    """Rounded down to so many digits.
-
-    Parameters
-    ----------
-    value : float
-        Positive and finite.
-    digits : int
-        Significant digits.
-    """
+    """Rounded down to so many digits."""
     step = 10.0 ** (math.floor(math.log10(value)) + 1 - digits)
     return float(f"{math.floor(value / step + 1e-9) * step:.10g}")
 
@@ -334,15 +288,6 @@ def with_unit(text: str, unit: str) -> str:
 def in_unit(value: float, unit: str, digits: int = 3) -> str:
     """A number with its unit.
 
-    Parameters
-    ----------
-    value : float
-        Written as `number` does.
-    unit : str
-        May be empty.
-    digits : int
-        Significant ones.
-
     Examples
     --------
     >>> in_unit(0.4567, "cm")
@@ -353,13 +298,6 @@ def in_unit(value: float, unit: str, digits: int = 3) -> str:
 
 def stated(value: float, unit: str) -> str:
     """A stated number with its unit, with all of its digits.
-
-    Parameters
-    ----------
-    value : float
-        As somebody stated it.
-    unit : str
-        May be empty.
 
     Examples
     --------

@@ -38,13 +38,7 @@ def odds_short(odds: Odds) -> str:
 
 
 def odds_alone(odds: Odds) -> str:
-    """For the strip where no method is known: "≤ 74 % by ε alone".
-
-    Parameters
-    ----------
-    odds : Odds
-        Of a budget without noise.
-    """
+    """For the strip where no method is known: "≤ 74 % by ε alone"."""
     return f"{odds_short(odds)}{BY_BUDGET_ALONE}"
 
 
@@ -135,8 +129,6 @@ def sampled(full: Odds, drawn: Odds, share: float, person: str) -> str:
         Of an attacker who knows who was drawn, and of one who does not.
     share : float
         Sampling fraction in (0, 1], rounded up to a tenth of a percent.
-    person : str
-        The noun for one person.
     """
     return (f"The sample is {percent_of(share)} of the larger group. Against an attacker who does "
             f"not know who was drawn, {proved_chip(full.budget)} counts as "
@@ -251,8 +243,6 @@ def odds_flagged(odds: Odds, people: str) -> str:
     ----------
     odds : Odds
         `precision` is the chance that an accusation is right, given `prior` before it.
-    people : str
-        The noun for several persons.
     """
     return (f"Of the {people} such an attacker accuses, **{at_most_percent(odds.precision)}** "
             f"are accused rightly; without the release, {percent(odds.prior)}.")
@@ -278,8 +268,6 @@ def weak(odds: Odds, person: str) -> str:
     ----------
     odds : Odds
         Of the release; ε is rounded up to three digits.
-    person : str
-        The noun for one person.
     """
     epsilon = f"{digits_up(odds.budget.epsilon, 3):g}"
     return (f"**ε = {epsilon} is weak protection for one {person}.** An attacker is right in "
@@ -295,10 +283,6 @@ def hidden(person: str, epsilon: str, accuracy: float) -> str:
 
     Parameters
     ----------
-    person : str
-        The noun for one person.
-    epsilon : str
-        The budget, as it is written.
     accuracy : float
         An upper bound on an attacker's accuracy, who starts at one half.
 
@@ -339,11 +323,6 @@ def two_kinds(deltas: Mapping[str, float]) -> str:
 
 def delta_explained(delta: float) -> str:
     """What δ allows.
-
-    Parameters
-    ----------
-    delta : float
-        In [0, 1).
 
     Examples
     --------

@@ -36,14 +36,10 @@ def accuracy(facts: PublicFacts, error: float, within: float, baseline: float | 
 
     Parameters
     ----------
-    facts : PublicFacts
-        Its unit of values is that of all errors.
     error : float
         Root mean squared distance over the range of time.
     within : float
         The distance that 95 % of releases stay within; left out where it is not finite.
-    baseline : float or None
-        The error without privacy, where it is known.
     is_truth : bool
         Whether the true mean is known; else errors are from the average of the same curves
         without protection.
@@ -82,8 +78,6 @@ def floor(facts: PublicFacts, smallest_error: float, error: float) -> str:
 
     Parameters
     ----------
-    facts : PublicFacts
-        Its unit of values is that of all errors.
     smallest_error : float
         The floor; not finite where there is none.
     error : float
@@ -123,14 +117,8 @@ def refused(facts: PublicFacts, verdict: Feasibility, budget: Budget, n_curves: 
 
     Parameters
     ----------
-    facts : PublicFacts
-        Of the data.
     verdict : Feasibility
         From sizes and bounds alone.
-    budget : Budget
-        What was asked for.
-    n_curves : int
-        Curves at all sites.
     steps : sequence of float
         Where ε can be chosen, rising; the first that is enough is named.
 
@@ -150,13 +138,7 @@ def refused(facts: PublicFacts, verdict: Feasibility, budget: Budget, n_curves: 
 
 def coarse(facts: PublicFacts, verdict: Feasibility, budget: Budget, n_curves: int,
            steps: Sequence[float] = ()) -> str:
-    """Beside a picture that shows little more than a level and a trend.
-
-    Parameters
-    ----------
-    facts, verdict, budget, n_curves, steps
-        As for `refused`.
-    """
+    """Beside a picture that shows little more than a level and a trend."""
     return ("Coarse: at this ε only the level and the trend are reliable. "
             f"{capital(_what_helps(facts, verdict, budget, n_curves, steps))} the shape is "
             "usable.")
@@ -219,8 +201,6 @@ def noise_forecast(verdict: Feasibility, is_smoothed: bool = True) -> str:
 
     Parameters
     ----------
-    verdict : Feasibility
-        From sizes and budget alone.
     is_smoothed : bool
         Whether values are clipped or curves smoothed, about which it says nothing; counts are not.
     """
@@ -250,8 +230,6 @@ def why_method(name: str, errors: Mapping[str, float], facts: PublicFacts) -> st
 
     Parameters
     ----------
-    name : str
-        The method on screen.
     errors : mapping of str to float
         Root mean squared errors by method, in the unit of values.
     facts : PublicFacts
@@ -296,10 +274,6 @@ def useless(facts: PublicFacts, error: float, budget: Budget, n_curves: int) -> 
         Range and unit of values.
     error : float
         Root mean squared error in that unit.
-    budget : Budget
-        What was asked for.
-    n_curves : int
-        Curves at all sites.
     """
     if error < facts.value_half_width:
         return ""
@@ -316,12 +290,6 @@ def budget_ratio(facts: PublicFacts, epsilon: float, error: float, baseline: flo
 
     Parameters
     ----------
-    facts : PublicFacts
-        Its unit of values is that of all errors.
-    epsilon : float
-        The budget on screen.
-    error : float
-        At that budget.
     baseline, half, double : float or None
         Errors without privacy, at half and at double the budget, where known.
     """
@@ -343,8 +311,6 @@ def no_change(facts: PublicFacts, low: Array, high: Array) -> str:
 
     Parameters
     ----------
-    facts : PublicFacts
-        The name of time.
     low, high : (k,)
         Ends of the band at some times.
 
@@ -417,12 +383,6 @@ def by_precision(weights: Array, people: Sequence[int], facts: PublicFacts, site
     ----------
     weights : (sites,)
         Of each site in the result, summing to 1; NaN where nothing is published.
-    people : sequence of int
-        At each site.
-    facts : PublicFacts
-        The noun for several persons.
-    sites : str
-        Several of them, such as "hospitals".
 
     Returns
     -------
@@ -455,8 +415,6 @@ def at_common_times(facts: PublicFacts, half_width: float, mark: str = "") -> st
         The unit of values.
     half_width : float
         To either side, on average over these times; 0 where there are none.
-    mark : str
-        Around the number, such as "**".
     """
     if not half_width:
         return ""

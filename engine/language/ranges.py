@@ -41,10 +41,6 @@ def shares_in_words(limits: Sequence[float], unit: str, shares: Sequence[float],
 
     Parameters
     ----------
-    limits : sequence of float
-        Rising.
-    unit : str
-        Of observations.
     shares, errors : sequence of float
         Of each range, from low to high, with standard errors.
 

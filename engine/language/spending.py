@@ -66,10 +66,6 @@ def ledger_of_several(count: int, unit: str, several: Sequence[Budget]) -> str:
 
     Parameters
     ----------
-    count : int
-        Protected units of one person.
-    unit : str
-        The noun for one of them.
     several : sequence of Budget
         The guarantee for such a person at each site.
     """

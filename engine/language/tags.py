@@ -92,8 +92,6 @@ def data_chip(facts: PublicFacts, n_curves: int) -> str:
     ----------
     facts : PublicFacts
         With the kind of data and the noun for people.
-    n_curves : int
-        How many take part.
     """
     many = f"{whole(n_curves)} {facts.people}"
     if facts.is_proposed:
@@ -124,10 +122,6 @@ def published_chip(facts: PublicFacts, n_curves: int, is_released: bool) -> tupl
 
     Parameters
     ----------
-    facts : PublicFacts
-        The noun for people.
-    n_curves : int
-        How many take part.
     is_released : bool
         Whether a release of them is on screen.
     """
@@ -146,8 +140,6 @@ def unit_tag(facts: PublicFacts, unit: Unit = Unit.CURVE) -> tuple[str, str]:
 
     Parameters
     ----------
-    facts : PublicFacts
-        The noun for one person.
     unit : Unit
         What is exchanged for another to make neighbouring data.
 
@@ -178,15 +170,6 @@ def unit_tag(facts: PublicFacts, unit: Unit = Unit.CURVE) -> tuple[str, str]:
 
 def group_tag(facts: PublicFacts, count: int, unit: str) -> tuple[str, str]:
     """The chip that says that odds are about several protected units of one person.
-
-    Parameters
-    ----------
-    facts : PublicFacts
-        The noun for one person.
-    count : int
-        Protected units of one person.
-    unit : str
-        The noun for one of them.
 
     Returns
     -------

@@ -28,40 +28,20 @@ class Guess:
     """What the visitor guesses: the heights of a curve, or a number.
 
     A number is guessed on the horizontal axis, a height on the vertical one.
-
-    Parameters
-    ----------
-    truth : tuple of float
-        What is right, one for each handle.
-    start : tuple of float
-        Where the handles stand at first.
-    names : tuple of str
-        What each handle guesses.
-    close : float
-        A guess that is off by this at most counts as close; in `unit`, as `truth` is.
-    step : float
-        Handles stand at multiples of it.
-    places : tuple of float
-        Where heights are guessed, on the horizontal axis; empty for a number.
-    unit : str
-        Of what is guessed.
-    decimals : int
-        To which it is written.
-    off_unit : str
-        Of how far off a guess is, where that has another unit: shares differ by points.
-    is_mirrored : bool
-        Whether heights are distances to both sides of zero, drawn below it as well.
     """
 
-    truth: tuple[float, ...]
-    start: tuple[float, ...]
+    truth: tuple[float, ...]  # what is right, one for each handle
+    start: tuple[float, ...]  # where the handles stand at first
     names: tuple[str, ...]
-    close: float
+    close: float  # a guess that is off by this at most counts as close; in `unit`, as `truth` is
     step: float
+    # where heights are guessed, on the horizontal axis; empty for a number
     places: tuple[float, ...] = ()
     unit: str = ""
     decimals: int = 0
+    # of how far off a guess is, where that has another unit: shares differ by points
     off_unit: str = ""
+    # whether heights are distances to both sides of zero, drawn below it as well
     is_mirrored: bool = False
 
     @property
@@ -82,49 +62,21 @@ class Guess:
 
 @dataclass(frozen=True)
 class Worked:
-    """One lesson for one seed.
-
-    Parameters
-    ----------
-    words : mapping of str to str
-        The fields of its words.
-    picture : Picture
-        With marks that are hidden until a guess is made.
-    guess : Guess
-        What is guessed.
-    budget : str
-        As it is read: "ε = 1 · δ = 2.5×10⁻⁵".
-    """
+    """One lesson for one seed."""
 
     words: Mapping[str, str]
-    picture: Picture
+    picture: Picture  # with marks that are hidden until a guess is made
     guess: Guess
-    budget: str  # "ε = 1 · δ = 2.5×10⁻⁵"
+    budget: str  # as it is read: "ε = 1 · δ = 2.5×10⁻⁵"
 
     def filled(self, template: str) -> str:
-        """Words of the lesson with its numbers, none of which breaks off its name or unit.
-
-        Parameters
-        ----------
-        template : str
-            With the fields of `words`.
-        """
+        """Words of the lesson with its numbers, none of which breaks off its name or unit."""
         return _KEPT.sub("\N{NO-BREAK SPACE}", template.format_map(self.words))
 
 
 @dataclass(frozen=True)
 class Option:
-    """One answer to the question.
-
-    Parameters
-    ----------
-    text : str
-        The answer.
-    why : str
-        Why it is right or wrong.
-    is_right : bool
-        Whether it is right.
-    """
+    """One answer to the question."""
 
     text: str
     why: str
@@ -133,15 +85,7 @@ class Option:
 
 @dataclass(frozen=True)
 class Question:
-    """A question with options.
-
-    Parameters
-    ----------
-    ask : str
-        The question.
-    options : tuple of Option
-        One of which is right.
-    """
+    """A question with options."""
 
     ask: str
     options: tuple[Option, ...]
@@ -154,21 +98,11 @@ class Question:
 
 @dataclass(frozen=True)
 class See:
-    """A page on which to go on.
-
-    Parameters
-    ----------
-    script : str
-        The file of the page.
-    label : str
-        Of the link.
-    token : str
-        The settings it is opened with, as in a link.
-    """
+    """A page on which to go on."""
 
     script: str
     label: str
-    token: str = ""
+    token: str = ""  # the settings it is opened with, as in a link
 
 
 class Lesson(Parameterised):
@@ -197,13 +131,7 @@ class Lesson(Parameterised):
 
     @classmethod
     def work(cls, seed: int) -> Worked:
-        """Compute everything for one seed.
-
-        Parameters
-        ----------
-        seed : int
-            Of data and noise.
-        """
+        """Compute everything for one seed."""
         raise NotImplementedError
 
 
@@ -232,24 +160,12 @@ def work(key: str, seed: int) -> Worked:
 
 
 def heading(lesson: type[Lesson]) -> str:
-    """The lesson among all: "Lesson 2 of 8: means survive, one child hides".
-
-    Parameters
-    ----------
-    lesson : type of Lesson
-        A registered one.
-    """
+    """The lesson among all: "Lesson 2 of 8: means survive, one child hides"."""
     return f"Lesson {lesson.key} of {len(lessons.all())}: {lesson.label}"
 
 
 def neighbours(lesson: type[Lesson]) -> tuple[type[Lesson] | None, type[Lesson] | None]:
-    """The lessons before and after, where there are any.
-
-    Parameters
-    ----------
-    lesson : type of Lesson
-        A registered one.
-    """
+    """The lessons before and after, where there are any."""
     every = lessons.all()
     index = every.index(lesson)
     return every[index - 1] if index else None, every[index + 1] if index + 1 < len(every) else None

@@ -34,8 +34,6 @@ def parts(limit: float, times: Array) -> tuple[float, float]:
 
     Parameters
     ----------
-    limit : float
-        In minutes.
     times : (pupils,)
         What they say, in minutes.
 

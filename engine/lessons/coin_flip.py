@@ -28,18 +28,13 @@ _TOP = _ROWS + 0.7  # of lines; above it are no dots
 
 @dataclass(frozen=True)
 class Answers:
-    """What is true of every pupil and what was said.
+    """What is true of every pupil and what was said."""
 
-    Parameters
-    ----------
-    true, reported : (PUPILS,)
-        Whether the right answer, and the one that was given, is yes.
-    estimate, standard_error : float
-        Share of pupils whose right answer is yes, worked out from what was said.
-    """
-
+    # true, reported, each (PUPILS,): whether the right answer, and the one that was given, is yes
     true: NDArray[np.bool_]
     reported: NDArray[np.bool_]
+    # estimate, standard_error: share of pupils whose right answer is yes, worked out from what was
+    # said
     estimate: float
     standard_error: float
 

@@ -25,16 +25,10 @@ _ROOM = 1.5  # times the largest error together is shown
 
 @dataclass(frozen=True)
 class Errors:
-    """Errors in cm, by the number of sites.
+    """Errors in cm, by the number of sites."""
 
-    Parameters
-    ----------
-    together, alone : (sites,)
-        Of all sites together, and of one of them alone; NaN where nothing would be published.
-    floor : float
-        Without privacy, of all children together.
-    """
-
+    # together, alone, each (sites,): of all sites together, and of one of them alone; NaN where
+    # nothing would be published
     together: Array
     alone: Array
     floor: float

@@ -23,13 +23,7 @@ _STEPS = np.geomspace(0.1, 10, 41)
 
 
 def accuracy(epsilon: float) -> float:
-    """The largest accuracy of an attacker that Gaussian noise of (ε, DELTA) allows; %.
-
-    Parameters
-    ----------
-    epsilon : float
-        Positive.
-    """
+    """The largest accuracy of an attacker that Gaussian noise of (ε, DELTA) allows; %."""
     return 100 * float(Gaussian(accounting.exact_mu(float(epsilon), DELTA)).right())
 
 

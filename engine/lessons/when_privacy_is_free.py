@@ -25,28 +25,15 @@ _METHOD = AdaptiveMean()
 
 @dataclass(frozen=True)
 class Lines:
-    """Errors in cm, by the number of observations of each child.
+    """Errors in cm, by the number of observations of each child."""
 
-    Parameters
-    ----------
-    private, non_private : (readings,)
-        With and without privacy.
-    """
-
+    # private, non_private, each (readings,): with and without privacy
     private: Array
     non_private: Array
 
 
 def lines(children: int, seed: int) -> Lines:
-    """So many children with 2 to 50 observations each; δ = 1/n².
-
-    Parameters
-    ----------
-    children : int
-        How many, n.
-    seed : int
-        Of data and noise.
-    """
+    """So many children with 2 to 50 observations each; δ = 1/n²."""
     name = _name(children)
     return Lines(*numbers_of(name, seed, MAKERS[name]))
 

@@ -291,13 +291,6 @@ class AdaptiveMean(AdaptiveRelease[MeanPlan, Evidence]):
         Never where δ = 0 at any site: that noise grows with how many numbers a message has. By rule
         not where clipping is to be tight for people who are not stated to be symmetric: joint
         releases clip tighter, and lose there.
-
-        Parameters
-        ----------
-        facts : PublicFacts
-            Stated facts.
-        budgets : tuple of Budget
-            One for each site.
         """
         is_forced = self._is_tight(facts) and not facts.symmetric
         by_rule = self.split is None and not is_forced
@@ -327,14 +320,8 @@ class AdaptiveMean(AdaptiveRelease[MeanPlan, Evidence]):
 
         Parameters
         ----------
-        sizes : Sizes
-            Public sizes.
         effective : float
             N, the effective size.
-        facts : PublicFacts
-            Stated facts.
-        is_joint : bool
-            Whether sizes and second moments are sent together with a location.
         """
         is_even = facts.design == Design() and sizes.fewest_per_curve >= constants.FEWEST_TOGETHER
         start = TOGETHER if is_joint and is_even else SEPARATELY
@@ -405,8 +392,6 @@ class AdaptiveMean(AdaptiveRelease[MeanPlan, Evidence]):
         ----------
         pure : bool
             Whether δ = 0.
-        is_joint : bool
-            Whether sizes and second moments are sent together with a location.
         effective : float
             N, the effective size.
 

@@ -49,28 +49,16 @@ mechanisms = Registry("engine.mechanisms", "mechanism")
 
 @dataclass(frozen=True)
 class Trial:
-    """A setting on small data in which an audit tries to break what a mechanism claims.
+    """A setting on small data in which an audit tries to break what a mechanism claims."""
 
-    Parameters
-    ----------
-    settings : mapping
-        Tuning parameters that differ from the usual ones.
-    budget : Budget
-        That of the release. It does not matter for ratios; where only a large one lets a few
-        records be released at all, a large one is taken.
-    attains : float
-        The least share of the claim that must be found.
-    why : str
-        What keeps it from being 0.95.
-    chunk : int
-        Pairs that are tried at a time.
-    """
-
+    # tuning parameters that differ from the usual ones
     settings: Mapping[str, Any] = field(default_factory=dict)
+    # that of the release. It does not matter for ratios; where only a large one lets a few records
+    # be released at all, a large one is taken.
     budget: Budget = _USUAL
-    attains: float = ATTAINED
+    attains: float = ATTAINED  # the least share of the claim that must be found
     why: str = ""
-    chunk: int = 400
+    chunk: int = 400  # pairs that are tried at a time
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -561,13 +549,6 @@ class Mechanism(Parameterised, Generic[D, P]):
 
 def one_per_server(budgets: tuple[Budget, ...], n_servers: int) -> tuple[Budget, ...]:
     """The budgets of all servers; a single one is used for every server.
-
-    Parameters
-    ----------
-    budgets : tuple of Budget
-        One, or as many as servers.
-    n_servers : int
-        How many there are.
 
     Raises
     ------

@@ -183,13 +183,7 @@ class Frl(Selection, KernelRelease):
         return tuple(p for p in super().relevant_parameters() if p.name not in hidden)
 
     def default(self, n: float) -> int:
-        """M: the stated number of functions, else the cube root of n.
-
-        Parameters
-        ----------
-        n : float
-            How many curves.
-        """
+        """M: the stated number of functions, else the cube root of n."""
         return self.n_functions or max(1, math.floor(n ** (1 / 3) + 1e-9))
 
     def space(self, grid: Grid, sizes: Sizes) -> Space:
@@ -216,11 +210,6 @@ class Frl(Selection, KernelRelease):
 
         Three more on each side than Corollary 15 admits, from n^{1/(ηβ)} to n^{1/3} with the η of
         the quadratic penalty.
-
-        Parameters
-        ----------
-        n : float
-            How many curves.
         """
         default, beta = self.default(n), self.covariance.decay(1)
         if self.selection_rule == "formula":

@@ -119,18 +119,9 @@ class Iclp(Selection, PenalisedRelease):
 
 @dataclass(frozen=True)
 class _Penalty:
-    """A penalty on the smoothness of a function.
+    """A penalty on the smoothness of a function."""
 
-    Parameters
-    ----------
-    smoothing : from λ^η (r,) and ψ what it does to averages.
-    tasks : those it is made for; None for all.
-    usual_powers : the usual η, in units of that of the quadratic penalty.
-    least_power : η must reach it.
-    counts_noise : whether the usual ψ grows where ε is small.
-    """
-
-    smoothing: Callable[[Array, float], Smoothing]
+    smoothing: Callable[[Array, float], Smoothing]  # from λ^η (r,) and ψ what it does to averages.
     tasks: frozenset[str] | None = None
     usual_powers: int = 1
     least_power: float = 0.0

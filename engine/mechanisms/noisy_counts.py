@@ -54,24 +54,12 @@ _FOR_CAUSES, _FOR_GROUPS = 0.8, 0.75  # times as many as for one survival curve
 
 @dataclass(frozen=True)
 class CountPlan(Plan):
-    """The table that is released, fixed before any row is looked at.
-
-    Parameters
-    ----------
-    cells : Cells
-        What is counted.
-    totals : tuple of float
-        Public numbers of people, for all cells or for each group; see `CountTable`.
-    scales, weights : tuple of float
-        Of each site: the scale of its noise, and what its counts are multiplied by.
-    spread : float
-        See `CountTable`.
-    verdict : CountFeasibility
-        Whether anything is released.
-    """
+    """The table that is released, fixed before any row is looked at."""
 
     cells: Cells
+    # public numbers of people, for all cells or for each group; see `CountTable`
     totals: tuple[float, ...]
+    # scales, weights: of each site: the scale of its noise, and what its counts are multiplied by
     scales: tuple[float, ...]
     weights: tuple[float, ...]
     spread: float
@@ -253,8 +241,6 @@ class NoisyCounts(Mechanism[EventData, CountPlan]):
         ----------
         facts : EventFacts
             With the range of times and, where they are stated, the edges of intervals.
-        n_people : int
-            n of all sites.
         epsilon : float
             Of one centre with as much noise as all sites together.
         """
@@ -400,11 +386,6 @@ def _doubts(estimand: CountedEstimand, tables: Sequence[CountTable | None],
 
 def usual_intervals(n_people: int, epsilon: float) -> int:
     """K = round(0.85 (nε)^0.4), from 4 to 60.
-
-    Parameters
-    ----------
-    n_people : int
-    epsilon : float
 
     Examples
     --------

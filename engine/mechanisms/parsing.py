@@ -70,11 +70,6 @@ def check_version(plain: Mapping[str, Any]) -> None:
 def mechanism_of(plain: Mapping[str, Any]) -> Mechanism:
     """The mechanism of a scenario or a request.
 
-    Parameters
-    ----------
-    plain : mapping
-        With the key "mechanism".
-
     Raises
     ------
     InputError
@@ -91,8 +86,6 @@ def budgets_of(plain: Mapping[str, Any], n_servers: int, usual: float) -> tuple[
     ----------
     plain : mapping
         With the key "budgets", a list of objects with "epsilon" and "delta".
-    n_servers : int
-        How many servers they are for.
     usual : float
         δ of those that state none, by the rule of all pages (`Mechanism.delta`).
 

@@ -109,21 +109,12 @@ SITES_BY_PRECISION = (
 
 @dataclass(frozen=True)
 class ValueScale:
-    """The public map from readings to [−1, 1]: z = (g(y) − mid)/half, held to that range.
+    """The public map from readings to [−1, 1]: z = (g(y) − mid)/half, held to that range."""
 
-    Parameters
-    ----------
-    low, high : float
-        Of readings, in their unit.
-    kind : {"linear", "log", "log1p"}
-        g: y, log y or log(1 + y/offset).
-    offset : float
-        Of the last.
-    """
-
+    # low, high: of readings, in their unit
     low: float
     high: float
-    kind: str = "linear"
+    kind: str = "linear"  # {"linear", "log", "log1p"}: g: y, log y or log(1 + y/offset)
     offset: float = 1.0
 
     @cached_property
@@ -137,12 +128,7 @@ class ValueScale:
         return np.asarray((self._forward(np.clip(values, self.low, self.high)) - mid) / half)
 
     def back(self, unit: Array) -> Array:
-        """Response units of what lies on [−1, 1].
-
-        Parameters
-        ----------
-        unit : ndarray
-        """
+        """Response units of what lies on [−1, 1]."""
         mid, half = self.ends
         mapped = mid + half * unit
         if self.kind == "log":
@@ -159,15 +145,9 @@ class ValueScale:
 
 @dataclass(frozen=True)
 class PercentileFeasibility(Feasibility):
-    """Percentile curves need more people than a mean curve does.
+    """Percentile curves need more people than a mean curve does."""
 
-    Parameters
-    ----------
-    needed : float
-        N from which anything is released.
-    """
-
-    needed: float = _MIN
+    needed: float = _MIN  # N from which anything is released
 
     @property
     def min_per_function(self) -> float:
@@ -176,21 +156,14 @@ class PercentileFeasibility(Feasibility):
 
 @dataclass(frozen=True)
 class TimeInRanges:
-    """Shares of readings below the first limit, between any two, and above the last.
+    """Shares of readings below the first limit, between any two, and above the last."""
 
-    Parameters
-    ----------
-    limits : tuple of float
-        In response units, rising.
-    shares, errors : (…, L + 1, G)
-        At every time of the drawing grid, with standard errors; shares sum to 1.
-    average, error : (…, L + 1)
-        Over the whole time range.
-    """
-
-    limits: tuple[float, ...]
+    limits: tuple[float, ...]  # in response units, rising
+    # shares, errors, each (…, L + 1, G): at every time of the drawing grid, with standard errors;
+    # shares sum to 1
     shares: Array
     errors: Array
+    # average, error, each (…, L + 1): over the whole time range
     average: Array
     error: Array
 

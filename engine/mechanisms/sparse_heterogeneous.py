@@ -65,51 +65,23 @@ def _of_machine(machine: int) -> Subject:
 
 @dataclass(frozen=True)
 class Stage:
-    """Rounds of private hard thresholding with residuals clipped to ±`clip`.
-
-    Parameters
-    ----------
-    rounds : Thresholding
-        Of private hard thresholding.
-    clip : float
-        Residuals are clipped to plus and minus this, in response units.
-    """
+    """Rounds of private hard thresholding with residuals clipped to ±`clip`."""
 
     rounds: Thresholding
-    clip: float
+    clip: float  # residuals are clipped to plus and minus this, in response units
 
 
 @dataclass(frozen=True)
 class StagesPlan(Plan):
-    """All that is fixed before any row is looked at.
+    """All that is fixed before any row is looked at."""
 
-    Parameters
-    ----------
-    size : int
-        d, the number of features.
-    places : (g,) array of int
-        Features that limits are asked for.
-    is_one : bool
-        Whether the one coefficient asked for is had without a Gram matrix.
-    constants : Constants
-        Clips and public guesses.
-    shared : Stage or None
-        About all rows, if that part is estimated.
-    machine_stages : tuple of Stage
-        About the rows of each machine, if that part is estimated.
-    noise : tuple of NoiseDeviations
-        That of the corrections of each machine; empty where no limits are asked for.
-    centre_noise_sd : float or None
-        Standard deviation of the noise in released means, in halves of stated ranges; None where
-        features are measured from the middle of these.
-    """
-
-    size: int
-    places: Indices
-    is_one: bool
+    size: int  # d, the number of features
+    places: Indices  # (g,) array of int: features that limits are asked for
+    is_one: bool  # whether the one coefficient asked for is had without a Gram matrix
     constants: Constants
-    shared: Stage | None
-    machine_stages: tuple[Stage, ...]
+    shared: Stage | None  # about all rows, if that part is estimated
+    machine_stages: tuple[Stage, ...]  # about the rows of each machine, if that part is estimated
+    # that of the corrections of each machine; empty where no limits are asked for
     noise: tuple[NoiseDeviations, ...]
     centre_noise_sd: float | None = None
 
@@ -217,23 +189,7 @@ class SparseHeterogeneous(SparseIntervals[StagesPlan]):
     def estimate(self, pooled: Averages, machines: Sequence[Averages],
                  plans: Sequence[StagesPlan], repeats: int, draws: int,
                  rng: np.random.Generator) -> Estimate:
-        """Estimate both parts once rows can be averaged; for studies, from moments without rows.
-
-        Parameters
-        ----------
-        pooled : Averages
-            Over the rows of all machines.
-        machines : sequence of Averages
-            Over the rows of each.
-        plans : sequence of StagesPlan
-            One for each budget.
-        repeats : int
-            Data sets behind the averages.
-        draws : int
-            How often noise is drawn at each budget.
-        rng : numpy.random.Generator
-            Where noise comes from.
-        """
+        """Estimate both parts once rows can be averaged; for studies, from moments without rows."""
         return self.estimate_of(
             plans, self._fit_averages(pooled, machines, plans, repeats, draws, rng))
 

@@ -68,37 +68,16 @@ class InferencePlan(AveragesPlan):
     """All that is fixed before any row is looked at.
 
     The first estimate comes from moments, with noise as in `stage`, or from hard thresholding.
-
-    Parameters
-    ----------
-    n, size : int
-        How many rows and features there are.
-    places : (g,) array of int
-        Features that limits are asked for.
-    is_one : bool
-        Whether the one coefficient asked for is had without a Gram matrix.
-    sparsity : int
-        How many coefficients are not zero.
-    stage : Stage or None
-        Clip and noise of the first averages; None with hard thresholding.
-    thresholding : Thresholding or None
-        Its rounds; None with moments.
-    constants : Constants
-        Clips and public guesses.
-    noise : NoiseDeviations
-        That of all later messages.
-    centre_noise_sd : float or None
-        Standard deviation of the noise in released means, in halves of stated ranges; None where
-        features are measured from the middle of these.
     """
 
+    # n, size: how many rows and features there are
     n: int
     size: int
-    places: Indices
-    is_one: bool
+    places: Indices  # (g,) array of int: features that limits are asked for
+    is_one: bool  # whether the one coefficient asked for is had without a Gram matrix
     sparsity: int
-    stage: Stage | None
-    thresholding: Thresholding | None
+    stage: Stage | None  # clip and noise of the first averages; None with hard thresholding
+    thresholding: Thresholding | None  # its rounds; None with moments
     constants: Constants
     noise: NoiseDeviations
     centre_noise_sd: float | None = None
@@ -225,17 +204,6 @@ class SparseInference(FromAverages[InferencePlan], SparseIntervals[InferencePlan
     def parts(self, averages: Averages, plans: Sequence[InferencePlan], columns: Columns,
               rng: np.random.Generator) -> tuple[Array, Directions, Corrected]:
         """A first estimate, what it is corrected along, and the corrected entries.
-
-        Parameters
-        ----------
-        averages : Averages
-            Over the rows of all machines.
-        plans : sequence of InferencePlan
-            One for each budget.
-        columns : Columns
-            Budgets and draws side by side.
-        rng : numpy.random.Generator
-            Where noise comes from.
 
         Returns
         -------

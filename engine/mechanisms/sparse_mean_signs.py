@@ -82,12 +82,7 @@ class SparseMeanSigns(UntrustedMean):
         return np.where(turned, -answers, answers)
 
     def turn_chance(self, plan: AnswerPlan) -> Array:
-        """The chance 1/(1 + e^{ε/l}) that a bit is turned round, for every machine.
-
-        Returns
-        -------
-        (m,)
-        """
+        """The chance 1/(1 + e^{ε/l}) that a bit is turned round, for every machine: (m,)."""
         return np.asarray(expit(-plan.epsilon))
 
     def noise_sd(self, plan: AnswerPlan) -> Array:

@@ -42,33 +42,15 @@ MEANS = Step("means", charged_to=(CHOICE.key, VALUES.key))
 
 @dataclass(frozen=True)
 class CentrePlan(Plan):
-    """One budget: how entries are chosen, how far a row moves the mean, and the noise.
-
-    Parameters
-    ----------
-    law : SelectionLaw
-        How the largest entries are chosen.
-    n_selected : int
-        How many of them.
-    sensitivity : float
-        Λ, the most by which a row moves an entry of the mean.
-    scales : Scales
-        Those of the noise in the choice and in the values.
-    bound : float
-        Numbers are clipped to plus and minus this.
-    largest_mean : float
-        And means to this.
-    budgets : tuple of Budget
-        The budget that each machine asked for.
-    """
+    """One budget: how entries are chosen, how far a row moves the mean, and the noise."""
 
     law: SelectionLaw
     n_selected: int
-    sensitivity: float
-    scales: Scales
-    bound: float
+    sensitivity: float  # Λ, the most by which a row moves an entry of the mean
+    scales: Scales  # those of the noise in the choice and in the values
+    bound: float  # numbers are clipped to plus and minus this
     largest_mean: float
-    budgets: tuple[Budget, ...]
+    budgets: tuple[Budget, ...]  # the budget that each machine asked for
 
 
 @mechanisms.register
@@ -164,17 +146,7 @@ class SparseMeanTrusted(Mechanism[SampleData, CentrePlan]):
         return plan.n_selected * (plan.law.value_deviation * plan.scales.values) ** 2
 
     def without_noise(self, data: SampleData) -> Array:
-        """The mean of all rows, each number clipped to its bound.
-
-        Parameters
-        ----------
-        data : SampleData
-            Rows of all machines.
-
-        Returns
-        -------
-        (repeats, d)
-        """
+        """The mean of all rows, each number clipped to its bound: (repeats, d)."""
         return np.asarray(clipped(data.x, bound(data.sizes, data.facts)).mean(axis=1))
 
     def means_of(self, pooled: Array, plan: CentrePlan, noise: selection.Draw) -> Array:

@@ -89,28 +89,15 @@ UNSURE = (
 
 @dataclass(frozen=True)
 class Shares:
-    """How the budget, as ρ, is divided; all shares sum to 1.
+    """How the budget, as ρ, is divided; all shares sum to 1."""
 
-    Parameters
-    ----------
-    gram, stages : float
-        For the Gram matrix and the averages of a first estimate from moments.
-    rounds : float
-        For one by hard thresholding.
-    chosen : float
-        For the Gram matrix of the chosen features.
-    residuals : float
-        For their mean square, and the share within their clip.
-    last : float
-        For the average of the Newton step.
-    """
-
+    # gram, stages: for the Gram matrix and the averages of a first estimate from moments
     gram: float
     stages: tuple[float, ...]
     rounds: float
-    chosen: float
-    residuals: float
-    last: float
+    chosen: float  # for the Gram matrix of the chosen features
+    residuals: float  # for their mean square, and the share within their clip
+    last: float  # for the average of the Newton step
 
 
 MOMENTS = Shares(gram=0.28, stages=(0.15, 0.24), rounds=0.0, chosen=0.05, residuals=0.03, last=0.25)
@@ -119,47 +106,22 @@ ROUNDS = Shares(gram=0.0, stages=(), rounds=0.5, chosen=0.08, residuals=0.03, la
 
 @dataclass(frozen=True)
 class NewtonPlan(inference.AveragesPlan):
-    """All that is fixed before any row is looked at.
-
-    Parameters
-    ----------
-    sparsity, size : int
-        s features are kept of d.
-    feature_clip : float
-        In standard deviations.
-    response_clip, residual_clip : float
-        In response units.
-    row : float
-        B, the norm that rows are held to.
-    guess : float
-        The public guess of σ.
-    gram, chosen, residuals, last : float
-        Deviations of noise, as in `engine.mechanisms.families.sparse.inference.NoiseDeviations`.
-    stages : tuple of Stage
-        Clip and noise of each average of a first estimate from moments.
-    thresholding : Thresholding or None
-        Rounds of one by hard thresholding; None with moments.
-    scale : float or None
-        Deviation of the noise in the mean squared length of rows; None where their scale is as
-        stated.
-    centre_noise_sd : float or None
-        Standard deviation of the noise in released means, in halves of stated ranges; None where
-        features are measured from the middle of these.
-    """
+    """All that is fixed before any row is looked at."""
 
     sparsity: int
     size: int
     feature_clip: float
     response_clip: float
     residual_clip: float
-    row: float
-    guess: float
+    row: float  # B, the norm that rows are held to
+    guess: float  # the public guess of σ
     gram: float
-    stages: tuple[Stage, ...]
-    thresholding: Thresholding | None
+    stages: tuple[Stage, ...]  # clip and noise of each average of a first estimate from moments
+    thresholding: Thresholding | None  # rounds of one by hard thresholding; None with moments
     chosen: float
     residuals: float
     last: float
+    # deviation of the noise in the mean squared length of rows; None where their scale is as stated
     scale: float | None = None
     centre_noise_sd: float | None = None
 
@@ -317,10 +279,6 @@ class SparseNewton(inference.FromAverages[NewtonPlan], PublicGuesses[NewtonPlan]
 
         Parameters
         ----------
-        data : SampleData
-            Rows with responses.
-        plan : NewtonPlan
-            Rows are clipped to its clips.
         scale : float
             Of features, in standard deviations as stated.
 

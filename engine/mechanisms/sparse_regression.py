@@ -56,19 +56,7 @@ _LARGEST_EIGENVALUE = 3.0  # L of the paper: eigenvalues of the covariance lie i
 
 @dataclass(frozen=True)
 class ThresholdingPlan(Plan):
-    """All that is fixed before any row is looked at.
-
-    Parameters
-    ----------
-    descent : sparsity, rounds, learning rate and largest norm.
-    feature_clip, residual_clip, response_clip : infinite where there is none.
-    step_sensitivity : λ, by which a row moves an entry of a step at full pace at most.
-    scales : those of the noise in choices and values.
-    pace_sensitivity : of the number that sets the pace; None where the learning rate is stated.
-    pace_noise_sd : standard deviation of the noise in that number.
-    centre_noise_sd : standard deviation of the noise in released means, in halves of stated ranges;
-        None where features are measured from the middle of these.
-    """
+    """All that is fixed before any row is looked at."""
 
     descent: DescentSettings
     feature_clip: float
@@ -78,6 +66,7 @@ class ThresholdingPlan(Plan):
     scales: Scales
     pace_sensitivity: float | None
     pace_noise_sd: float
+    # none where features are measured from the middle of these
     centre_noise_sd: float | None = None
 
     @property

@@ -103,24 +103,13 @@ class Setting(Enumeration):
 
 @dataclass(frozen=True)
 class AveragePlan(Plan):
-    """What one budget is spent on, fixed before any number is looked at.
+    """What one budget is spent on, fixed before any number is looked at."""
 
-    Parameters
-    ----------
-    places : int
-        How many equal places the range is cut into, 1 without a vote.
-    vote, measure : (servers,)
-        The ε of the vote and of the average.
-    budgets : tuple of Budget
-        The budget that each server asked for.
-    public : Public
-        Sizes and stated facts.
-    """
-
-    places: int
+    places: int  # how many equal places the range is cut into, 1 without a vote
+    # vote, measure, each (servers,): the ε of the vote and of the average
     vote: Array
     measure: Array
-    budgets: tuple[Budget, ...]
+    budgets: tuple[Budget, ...]  # the budget that each server asked for
     public: Public
 
     @property
@@ -246,13 +235,7 @@ class UnivariateMean(Mechanism[CurveData, AveragePlan]):
 
     @classmethod
     def independent(cls, setting: Setting) -> UnivariateMean:
-        """As in the slides: all numbers are independent, so that people differ by chance only.
-
-        Parameters
-        ----------
-        setting : Setting
-            Who is trusted with what.
-        """
+        """As in the slides: all numbers are independent, so that people differ by chance only."""
         return cls(setting=setting, person_spread=0.0)
 
     @classmethod
@@ -454,15 +437,7 @@ class UnivariateMean(Mechanism[CurveData, AveragePlan]):
         return AveragePlan(places, epsilon / 2, epsilon / 2, budgets, public)
 
     def places(self, sizes: Sizes, facts: PublicFacts) -> int:
-        """How many places the range is cut into, each at least 2t wide; 1 where a vote is vain.
-
-        Parameters
-        ----------
-        sizes : Sizes
-            Public sizes.
-        facts : PublicFacts
-            Stated facts.
-        """
+        """How many places the range is cut into, each at least 2t wide; 1 where a vote is vain."""
         if self.person_spread is None or not self.setting.is_by_person or self.setting.is_by_site:
             return 1
         people, width = math.log(2 * sizes.n_curves), 2 * facts.value_half_width
@@ -473,13 +448,6 @@ class UnivariateMean(Mechanism[CurveData, AveragePlan]):
 
     def clip_width(self, places: int, facts: PublicFacts) -> float:
         """The most by which one item, or one person's held mean, can move.
-
-        Parameters
-        ----------
-        places : int
-            Equal places that the range is cut into.
-        facts : PublicFacts
-            Stated facts.
 
         Returns
         -------
@@ -507,15 +475,6 @@ class UnivariateMean(Mechanism[CurveData, AveragePlan]):
         2w²/(N²ε²) for "central_item" and 2w²S/(N²ε²) for S sites. See `expected_error` for sites
         that differ.
 
-        Parameters
-        ----------
-        sizes : Sizes
-            Public sizes.
-        budgets : tuple of Budget
-            One for each server.
-        facts : PublicFacts
-            Stated facts.
-
         Returns
         -------
         float or None
@@ -541,11 +500,6 @@ class UnivariateMean(Mechanism[CurveData, AveragePlan]):
 
     def n_parts(self, public: Public) -> NDArray[np.int64]:
         """How many parts every server has: each item or person, itself, or all as one centre.
-
-        Parameters
-        ----------
-        public : Public
-            Sizes and stated facts.
 
         Returns
         -------
@@ -631,11 +585,6 @@ class UnivariateMean(Mechanism[CurveData, AveragePlan]):
     def exact_parts(self, data: CurveData, places: int) -> Array:
         """The mean of every part before noise, for every interval it may be in.
 
-        Parameters
-        ----------
-        places : int
-            Equal places that the range is cut into.
-
         Returns
         -------
         (repeats, parts, intervals)
@@ -675,11 +624,6 @@ class UnivariateMean(Mechanism[CurveData, AveragePlan]):
 
     def ballots(self, data: CurveData, places: int) -> NDArray[np.bool_]:
         """The place that each person's mean is in.
-
-        Parameters
-        ----------
-        places : int
-            Equal places that the range is cut into.
 
         Returns
         -------
@@ -722,12 +666,6 @@ class UnivariateMean(Mechanism[CurveData, AveragePlan]):
         Parameters
         ----------
         ballots : (repeats, people, places)
-        plans : sequence of AveragePlan
-            One for each budget.
-        draws : int
-            How often noise is drawn at each budget.
-        rng : numpy.random.Generator
-            Where noise comes from.
 
         Returns
         -------

@@ -69,33 +69,16 @@ _WIDER = 1.2  # released spread of residuals over the planned one
 
 @dataclass(frozen=True)
 class Stage:
-    """One message of every site, planned.
-
-    Parameters
-    ----------
-    basis : WaveletBasis
-        What residuals are averaged against.
-    width : float
-        κ: the clip over the spread of residuals that was released before.
-    weights : (sites,)
-        Share of each site.
-    unit : (sites,)
-        Standard deviation of the noise in an inner coordinate, for a clip of one.
-    size_unit : (sites,)
-        That in the average size of residuals.
-    edge_share : float
-        Variance of the noise in edge coordinates over that in inner ones.
-    spread : float
-        Of residuals, as planned over the class of curves; in response units.
-    """
+    """One message of every site, planned."""
 
     basis: WaveletBasis
-    width: float
-    weights: Array
+    width: float  # κ: the clip over the spread of residuals that was released before
+    weights: Array  # (sites,): share of each site
+    # (sites,): standard deviation of the noise in an inner coordinate, for a clip of one
     unit: Array
-    size_unit: Array
-    edge_share: float
-    spread: float
+    size_unit: Array  # (sites,): that in the average size of residuals
+    edge_share: float  # variance of the noise in edge coordinates over that in inner ones
+    spread: float  # of residuals, as planned over the class of curves; in response units
 
     @property
     def shape(self) -> Array:
@@ -130,23 +113,15 @@ class Stage:
 
 @dataclass(frozen=True)
 class StagedPlan(CurvePlan):
-    """Three messages: `clip` and `scales` are those of the last one, as planned.
+    """Three messages: `clip` and `scales` are those of the last one, as planned."""
 
-    Parameters
-    ----------
-    first_clip : float
-        τ of the first message, in response units.
-    stages : tuple of Stage
-    sigma, largest_spread : float
-        σ and (B² + σ²)^½ as stated: no spread is taken to be smaller, or larger.
-    n : (sites,)
-    """
-
-    first_clip: float
+    first_clip: float  # τ of the first message, in response units
     stages: tuple[Stage, ...]
+    # sigma, largest_spread: σ and (B² + σ²)^½ as stated: no spread is taken to be smaller, or
+    # larger
     sigma: float
     largest_spread: float
-    n: Array
+    n: Array  # (sites,)
 
     @property
     def tuning(self) -> dict[str, Any]:
@@ -452,7 +427,6 @@ class _Messages:
 
         Parameters
         ----------
-        k : int
         centres : sequence of (repeats, draws, 2^J)
             For each plan, coarse functions first.
         clips : sequence of (repeats, draws)

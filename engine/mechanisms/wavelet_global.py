@@ -79,27 +79,7 @@ COEFFICIENTS = Step("coefficients", charged_to=(LINE.key,))
 
 @dataclass(frozen=True)
 class CurvePlan(Plan):
-    """All that is fixed before any reading is looked at.
-
-    Parameters
-    ----------
-    basis : WaveletBasis
-        V_J.
-    clip : float
-        τ, in response units.
-    weights : (sites,)
-        Share of each site.
-    scales : (sites,)
-        Standard deviation of the noise in an inner coordinate.
-    edge_share : float
-        Variance of the noise in edge coordinates over that in inner ones.
-    criterion : float
-        The bound on the mean squared error; NaN where it was not minimised.
-    released : bool
-        False where the budget allows no estimate.
-    bias : float
-        Over the stated class, the most that the mean is off at any time.
-    """
+    """All that is fixed before any reading is looked at."""
 
     basis: WaveletBasis
     clip: float
@@ -107,7 +87,7 @@ class CurvePlan(Plan):
     scales: Array  # (sites,): standard deviation of the noise in an inner coordinate
     edge_share: float  # variance of the noise in edge coordinates over that in inner ones
     criterion: float  # the bound on the mean squared error; NaN where it was not minimised
-    released: bool
+    released: bool  # false where the budget allows no estimate
     bias: float  # over the stated class, the most that the mean is off at any time
     checks: checked.FactMessages | None = field(default=None, kw_only=True)  # about stated facts
 

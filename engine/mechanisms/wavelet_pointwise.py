@@ -68,38 +68,16 @@ VALUES = Step("values", charged_to=(LINE.key,))
 
 @dataclass(frozen=True)
 class PointsPlan(Plan):
-    """All that is fixed before any reading is looked at.
-
-    Parameters
-    ----------
-    kind : str
-        Of noise: one of `KINDS`.
-    basis : WaveletBasis
-        V_J.
-    clip : float
-        τ, in response units.
-    weights : (sites,)
-        Share of each site.
-    scales : (sites,)
-        Laplace scale, or standard deviation of the noise, of one number.
-    values : (points, size)
-        b(x) of every point in scaling coordinates.
-    criterion : float
-        The bound on the mean squared error; NaN where it was not minimised.
-    released : bool
-        False where the budget allows no estimate.
-    bias : float
-        Over the stated class, the most that the mean is off at any of the points.
-    """
+    """All that is fixed before any reading is looked at."""
 
     kind: str
     basis: WaveletBasis
     clip: float
-    weights: Array  # (sites,)
+    weights: Array  # (sites,): share of each site
     scales: Array  # (sites,): Laplace scale, or standard deviation of the noise, of one number
     values: Array  # (points, size): b(x) of every point in scaling coordinates
-    criterion: float
-    released: bool
+    criterion: float  # the bound on the mean squared error; NaN where it was not minimised
+    released: bool  # false where the budget allows no estimate
     bias: float  # over the stated class, the most that the mean is off at any of the points
 
     @property
@@ -243,8 +221,6 @@ class WaveletPointwise(WaveletRegression[PointsPlan]):
 
         Parameters
         ----------
-        other : WaveletRegression
-            Of which options are taken.
         points : str
             Where the curve is estimated.
 
@@ -323,11 +299,6 @@ class WaveletPointwise(WaveletRegression[PointsPlan]):
     def sensitivity_constants(self, level: int) -> tuple[float, float]:
         """What τ/n is multiplied by in the sensitivity.
 
-        Parameters
-        ----------
-        level : int
-            J.
-
         Returns
         -------
         printed, exact : float
@@ -355,18 +326,8 @@ class WaveletPointwise(WaveletRegression[PointsPlan]):
 
     def risk_of(self, curve: Function, sizes: Sizes, budgets: tuple[Budget, ...],
                 facts: PublicFacts) -> RiskParts:
-        """Exact mean squared error, averaged over the points, for any curve and any public sizes.
-
-        Parameters
-        ----------
-        curve : Function
-            Around the middle of its bounds.
-        sizes : Sizes
-            Public sizes.
-        budgets : tuple of Budget
-            One for each server.
-        facts : PublicFacts
-            Stated facts.
+        """Exact mean squared error, averaged over the points, for any curve and any public
+        sizes.
         """
         plan: PointsPlan = self.plan(Public(sizes, facts), budgets)
         points = self.ranks

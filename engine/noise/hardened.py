@@ -96,13 +96,7 @@ class ZeroGenerator:
     """
 
     def spawn(self, n_children: int) -> list[ZeroGenerator]:
-        """Children that give zeros, too.
-
-        Parameters
-        ----------
-        n_children : int
-            How many.
-        """
+        """Children that give zeros, too."""
         return [ZeroGenerator() for _ in range(n_children)]
 
     def standard_normal(self, size: Any = None) -> Array:
@@ -139,16 +133,6 @@ class LatticeNoise:
 
     Call it with the numbers, in units of their noise, to draw; every call is a release of its own.
 
-    Parameters
-    ----------
-    law : {"gaussian", "laplace"}
-        The law of the noise.
-    sensitivity : float
-        How far one record moves the numbers, in units of the noise: its standard deviation and the
-        Euclidean norm, or its scale and the sum of sizes.
-    size : int
-        How many numbers.
-
     Raises
     ------
     InputError
@@ -162,6 +146,8 @@ class LatticeNoise:
     """
 
     law: NoiseLaw
+    # how far one record moves the numbers, in units of the noise: its standard deviation and the
+    # Euclidean norm, or its scale and the sum of sizes
     sensitivity: float
     size: int
 
@@ -253,13 +239,6 @@ class CountNoise:
 
     Call it with the numbers to draw; every call is a release of its own.
 
-    Parameters
-    ----------
-    epsilon : float
-        ε: twice the inverse of the scale.
-    size : int
-        How many numbers.
-
     Raises
     ------
     InputError
@@ -272,7 +251,7 @@ class CountNoise:
     (1.0, 2.0, [0.0, 0.0, 0.0])
     """
 
-    epsilon: float
+    epsilon: float  # ε: twice the inverse of the scale
     size: int
     law = NoiseLaw.DISCRETE_LAPLACE
     name = "discrete Laplace"

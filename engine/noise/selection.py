@@ -51,30 +51,15 @@ def _normal(shape: tuple[int, ...], rng: np.random.Generator) -> Array:
 
 @dataclass(frozen=True)
 class SelectionLaw:
-    """How entries are chosen and released.
-
-    Parameters
-    ----------
-    key : str
-        Its name in `LAWS`.
-    choice : callable
-        Draws standard noise for the choice, from a shape and a generator.
-    is_fresh : bool
-        Whether noise is drawn anew for each choice.
-    cost : callable
-        ρ of choosing s entries where the noise has scale λ.
-    value : callable
-        Draws standard noise for the values.
-    has_one_scale : bool
-        Whether choices and values have noise of the same scale, as printed, so that the budget
-        cannot be divided otherwise.
-    """
+    """How entries are chosen and released."""
 
     key: str
-    choice: Sampler
-    is_fresh: bool
-    cost: Callable[[int], float]
+    choice: Sampler  # draws standard noise for the choice, from a shape and a generator
+    is_fresh: bool  # whether noise is drawn anew for each choice
+    cost: Callable[[int], float]  # ρ of choosing s entries where the noise has scale λ
     value: Sampler
+    # whether choices and values have noise of the same scale, as printed, so that the budget cannot
+    # be divided otherwise
     has_one_scale: bool = False
 
     @property

@@ -77,20 +77,14 @@ _BATCH = 4096  # geometric variables drawn at once
 class Shares:
     """Who adds noise, and how many of them are relied on.
 
-    Parameters
-    ----------
-    sites : int
-        S: all that take part.
-    honest : int
-        S′: as many shares protect everybody, whatever the other sites and the centre know.
-
     Raises
     ------
     InputError
         Unless 1 ≤ S′ < S: a site knows its own share, so of all S none is protected from it.
     """
 
-    sites: int
+    sites: int  # S: all that take part
+    # S′: as many shares protect everybody, whatever the other sites and the centre know
     honest: int
 
     def __post_init__(self) -> None:
@@ -107,11 +101,6 @@ class Shares:
 
     def of(self, noise: HardenedNoise) -> HardenedNoise:
         """The same noise in shares.
-
-        Parameters
-        ----------
-        noise : LatticeNoise or CountNoise
-            What the sum is to have.
 
         Raises
         ------
@@ -131,10 +120,6 @@ class LatticeShares(LatticeNoise):
     """Discrete Gaussian noise that S sites add; `sensitivity` in units of the noise of their sum.
 
     Call it to draw the noise of all at once, as a simulation does.
-
-    Parameters
-    ----------
-    shares : Shares
 
     Examples
     --------
@@ -194,10 +179,6 @@ class CountShares(CountNoise):
     """Noise on counts that S sites add; `epsilon` is that of one centre with as much noise as all.
 
     Call it to draw the noise of all at once, as a simulation does.
-
-    Parameters
-    ----------
-    shares : Shares
 
     Examples
     --------

@@ -31,15 +31,6 @@ class Basis(OrthonormalBasis):
     "cosine": φ_1 = 1, φ_l = √2 cos(π(l − 1)t), orthonormal on [0, 1], for curves of any kind: its
     coefficients fall off like l⁻² where a curve has a slope at an end.
 
-    Parameters
-    ----------
-    size : int
-        How many functions, at least 1.
-    extension : float
-        ζ ≥ 0, as a share of the time range at each end; for "fourier" alone.
-    family : {"fourier", "cosine"}
-        Which functions.
-
     Examples
     --------
     >>> basis = Basis(3, family="cosine")
@@ -50,8 +41,8 @@ class Basis(OrthonormalBasis):
     (0.7071, 0.0)
     """
 
-    size: int
-    extension: float = 0.0
+    size: int  # how many functions, at least 1
+    extension: float = 0.0  # ζ ≥ 0, as a share of the time range at each end; for "fourier" alone
     family: str = "fourier"
 
     def __call__(self, times: Array) -> Array:
@@ -76,11 +67,6 @@ class Basis(OrthonormalBasis):
 
     def turns(self, times: Array) -> Array:
         """The position of a time within the period; cosines use half of theirs.
-
-        Parameters
-        ----------
-        times : ndarray
-            On [0, 1].
 
         Returns
         -------
@@ -110,8 +96,6 @@ class Basis(OrthonormalBasis):
 
         Parameters
         ----------
-        size : int
-            How many functions are kept.
         times : (n,)
             On [0, 1].
 
@@ -143,11 +127,6 @@ class Basis(OrthonormalBasis):
 def with_whole_pairs(size: int) -> int:
     """The least odd size that is not smaller: a Fourier basis is 1 and pairs of cosine and sine.
 
-    Parameters
-    ----------
-    size : int
-        How many functions are wanted.
-
     Examples
     --------
     >>> with_whole_pairs(6), with_whole_pairs(7)
@@ -171,18 +150,13 @@ class CosineProducts(OrthonormalBasis):
 
     They come in the order of i² + j², those with a smaller i first where that is equal.
 
-    Parameters
-    ----------
-    size : int
-        How many functions, at least 1.
-
     Examples
     --------
     >>> CosineProducts(4).frequencies.tolist()
     [[0, 0], [0, 1], [1, 0], [1, 1]]
     """
 
-    size: int
+    size: int  # how many functions, at least 1
 
     @property
     def frequencies(self) -> NDArray[np.int64]:

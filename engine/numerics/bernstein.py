@@ -33,15 +33,6 @@ class BernsteinBasis(FunctionBasis):
     its products over axes, the last axis fastest. With h = 1 they are Bernstein's own: never
     negative, and adding up to one.
 
-    Parameters
-    ----------
-    degree : int
-        k, at most 50 on the interval and 30 on the square.
-    iterations : int
-        h, at most 10.
-    dimension : {1, 2}
-        d: functions on [0, 1], or on its square.
-
     Raises
     ------
     InputError
@@ -54,9 +45,9 @@ class BernsteinBasis(FunctionBasis):
     ([0.0, 0.5, 1.0], [[0.25, 0.5, 0.25]])
     """
 
-    degree: int
-    iterations: int = 1
-    dimension: int = 1
+    degree: int  # k, at most 50 on the interval and 30 on the square
+    iterations: int = 1  # h, at most 10
+    dimension: int = 1  # {1, 2}: d: functions on [0, 1], or on its square
 
     def __post_init__(self) -> None:
         if self.dimension not in MAX_DEGREE:
@@ -169,8 +160,6 @@ def bernstein(degree: int, x: Array) -> Array:
     ----------
     degree : int
         k ≥ 0.
-    x : (…)
-        In [0, 1].
 
     Returns
     -------

@@ -17,11 +17,6 @@ class Coordinates(OrthonormalBasis):
 
     Where curves have times, vectors have positions 0 … size − 1.
 
-    Parameters
-    ----------
-    size : int
-        d.
-
     Examples
     --------
     >>> Coordinates(3)(np.array([1.0])).tolist()
@@ -46,24 +41,14 @@ POSITIONS, SIGNS = ("first", "random"), ("equal", "random")
 
 def sparse_vector(size: int, n_nonzero: int, positions: str, signs: str,
                   rng: np.random.Generator) -> Array:
-    """A vector with entries of ±1, the others zero.
+    """A vector with entries of ±1, the others zero: (size,).
 
     Parameters
     ----------
-    size : int
-        Entries in all.
-    n_nonzero : int
-        How many are not zero.
-    positions : {"first", "random"}
-        Where they stand.
     signs : {"equal", "random"}
         Whether all are 1, or of any sign.
     rng : Generator
         Where positions and signs are drawn from.
-
-    Returns
-    -------
-    (size,)
     """
     where = rng.permutation(size)[:n_nonzero] if positions == "random" else np.arange(n_nonzero)
     vector = np.zeros(size)

@@ -19,13 +19,6 @@ def covariance(kind: str, size: int) -> Array:
     eigenvalues ½ and at most 3. "ar1_strong": .8^|j−k|, eigenvalues in (1/9, 9). "equicorrelated":
     ½ between all, eigenvalues ½ and (d + 1)/2.
 
-    Parameters
-    ----------
-    kind : str
-        One of `CORRELATIONS`.
-    size : int
-        d.
-
     Returns
     -------
     (size, size)
@@ -54,8 +47,6 @@ def largest_variance(kind: str, entries: int) -> float:
 
     Parameters
     ----------
-    kind : str
-        One of `CORRELATIONS`.
     entries : int
         How many entries of v are not zero.
     """
@@ -79,8 +70,6 @@ def correlate(normals: Array, kind: str, shared: Array | None = None) -> None:
     ----------
     normals : (rows, d)
         Independent; they are overwritten.
-    kind : str
-        One of `CORRELATIONS`.
     shared : (rows, blocks), optional
         Further independent normals, as many blocks as `n_blocks` says.
     """
@@ -95,15 +84,7 @@ def correlate(normals: Array, kind: str, shared: Array | None = None) -> None:
 
 
 def n_blocks(kind: str, size: int) -> int:
-    """How many shared normals each row needs.
-
-    Parameters
-    ----------
-    kind : str
-        One of `CORRELATIONS`.
-    size : int
-        d.
-    """
+    """How many shared normals each row needs."""
     return len(_together(kind, size)) if kind in ("block", "equicorrelated") else 0
 
 

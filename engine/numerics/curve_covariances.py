@@ -30,18 +30,10 @@ Readings = tuple[tuple[int, int], ...]
 
 @dataclass(frozen=True, eq=False)
 class SpreadMaps:
-    """The maps 𝓛 and Q for bases of r functions, Σ of q × q.
+    """The maps 𝓛 and Q for bases of r functions, Σ of q × q."""
 
-    Parameters
-    ----------
-    of_curves : (q(q + 1)/2, r, r)
-        𝓛 of the matrices with ones at (j, k) and (k, j), j ≤ k.
-    of_errors : (r, r)
-        Q.
-    """
-
-    of_curves: Array
-    of_errors: Array
+    of_curves: Array  # 𝓛 of the matrices with ones at (j, k) and (k, j), j ≤ k
+    of_errors: Array  # (r, r): Q
 
     @property
     def waves(self) -> int:
@@ -55,12 +47,8 @@ def spread_maps(basis: Basis, readings: Readings, design: Design) -> SpreadMaps:
 
     Parameters
     ----------
-    basis : Basis
-        Of r functions.
     readings : tuple of pairs of int
         Observations of a curve, and how many people have so many.
-    design : Design
-        How observation times come about.
     """
     people = sum(count for _, count in readings)
     parts = [(count / people, _maps_of_one(basis, length, design)) for length, count in readings
@@ -92,18 +80,10 @@ def _maps_of_one(basis: Basis, length: int, design: Design) -> SpreadMaps:
 
 @dataclass(frozen=True, eq=False)
 class PeopleSpread:
-    """How people's curves vary: Σ in q waves, and the variance of observations about them.
+    """How people's curves vary: Σ in q waves, and the variance of observations about them."""
 
-    Parameters
-    ----------
-    covariance : (…, q, q)
-        Σ, in squared response units.
-    error : (…)
-        σ².
-    """
-
-    covariance: Array
-    error: Array
+    covariance: Array  # (…, q, q): Σ, in squared response units
+    error: Array  # (…): σ²
 
 
 def people_spread(moments: Array, stretch: Array, maps: SpreadMaps,
@@ -118,8 +98,6 @@ def people_spread(moments: Array, stretch: Array, maps: SpreadMaps,
         M, in units of the shape.
     stretch : (r,)
         D, in response units.
-    maps : SpreadMaps
-        Of the design.
     error : float, optional
         σ², where it is stated.
 
@@ -160,10 +138,6 @@ def moments_drawn(moments: Array, noise: float, people: int) -> Array:
     ----------
     moments : (r, r)
         M.
-    noise : float
-        τ.
-    people : int
-        n.
 
     Returns
     -------

@@ -17,11 +17,6 @@ from engine.numerics.wavelet_bases import WaveletBasis
 class KnownDesign:
     """A stated density g of the times: a broken line above zero with integral one.
 
-    Parameters
-    ----------
-    density : PublicCurve
-        g.
-
     Examples
     --------
     >>> design = KnownDesign.stated("0.5, 1.5", "density")
@@ -29,7 +24,7 @@ class KnownDesign:
     [0.0, 0.375, 1.0]
     """
 
-    density: PublicCurve
+    density: PublicCurve  # g
 
     @classmethod
     def stated(cls, text: str, field: str) -> KnownDesign:
@@ -39,8 +34,6 @@ class KnownDesign:
         ----------
         text : str
             Heights at equally spaced times, with commas between them.
-        field : str
-            Name of the control, for messages.
 
         Raises
         ------
@@ -59,11 +52,6 @@ class KnownDesign:
 
     def weight(self, times: Array) -> Array:
         """Weights 1/g of readings, so that weighted averages are those of evenly spread times.
-
-        Parameters
-        ----------
-        times : (…)
-            On [0, 1].
 
         Returns
         -------
@@ -96,15 +84,7 @@ class KnownDesign:
 
 @dataclass(frozen=True)
 class RankBasis(FunctionBasis):
-    """b(G(x)): a basis over the ranks of times. Errors are weighted by the density.
-
-    Parameters
-    ----------
-    basis : WaveletBasis
-        b.
-    design : KnownDesign
-        G.
-    """
+    """b(G(x)): a basis over the ranks of times. Errors are weighted by the density."""
 
     basis: WaveletBasis
     design: KnownDesign

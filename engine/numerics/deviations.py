@@ -51,13 +51,7 @@ class Deviations(Protocol):
         """How many numbers of every curve deviations are made from."""
 
     def among(self, curves: slice) -> Deviations:
-        """Those of some of the curves.
-
-        Parameters
-        ----------
-        curves : slice
-            Which of them.
-        """
+        """Those of some of the curves."""
 
     def from_centres(self, centres: Array, repeats: slice) -> Array:
         """How far every curve says the mean is from a centre.
@@ -66,8 +60,6 @@ class Deviations(Protocol):
         ----------
         centres : (repeats, columns, p)
             a, for the chosen repeats.
-        repeats : slice
-            Which data sets.
 
         Returns
         -------
@@ -81,14 +73,10 @@ class AffineDeviations(Deviations):
     """The T_i and t_i of all curves, the same for every column.
 
     A curve that says nothing has T_i = 0 and t_i = 0: it deviates by 0 from any centre.
-
-    Parameters
-    ----------
-    rows : (repeats, p + 1, p, curves)
-        Entry [·, j, l, i] is (T_i)_lj, and the last row is −t_i, so that one product with (a, 1)
-        gives h_i(a).
     """
 
+    # (repeats, p + 1, p, curves): entry [·, j, l, i] is (T_i)_lj, and the last row is −t_i, so that
+    # one product with (a, 1) gives h_i(a)
     rows: Array
     is_common: ClassVar[bool] = True
 
@@ -153,8 +141,6 @@ class AffineDeviations(Deviations):
             a, for the chosen repeats.
         shares : (repeats, columns, 1)
             Of t_i, such as 1, or 0 for T_i a alone.
-        repeats : slice
-            Which data sets.
 
         Returns
         -------
@@ -180,10 +166,6 @@ def weighted_within_curves(moments: Moments, counts: Index, sizes: Collection[in
         Of the largest basis, with readings weighted as `design` says.
     counts : (curves,)
         The public numbers of readings.
-    sizes : collection of int
-        The wanted numbers of basis functions.
-    design : Design
-        How observation times come about.
 
     Yields
     ------
@@ -200,13 +182,7 @@ def weighted_within_curves(moments: Moments, counts: Index, sizes: Collection[in
 
 
 def plain(moments: Moments) -> AffineDeviations:
-    """T_i = S_i and t_i = s_i: every reading counts the same.
-
-    Parameters
-    ----------
-    moments : Moments
-        Of the curves.
-    """
+    """T_i = S_i and t_i = s_i: every reading counts the same."""
     table = product_table(moments.basis)
     slopes = np.tensordot(moments.waves, table, axes=(1, 0)).transpose(0, 2, 3, 1)
     return AffineDeviations.of(slopes, moments.cross)
@@ -281,15 +257,6 @@ def mean_slopes_inverse(basis: Basis, readings: int, design: Design) -> Array:
     not blown up: there P A stays below the identity. With Λ^½AΛ^-½ symmetric, eigenvalues are
     compared with those of even times.
 
-    Parameters
-    ----------
-    basis : Basis
-        Of r functions.
-    readings : int
-        How many each curve has.
-    design : Design
-        How observation times come about.
-
     Returns
     -------
     (r, r)
@@ -319,8 +286,6 @@ def are_told_apart(basis: Basis, design: Design) -> bool:
     ----------
     basis : Basis
         φ, r functions.
-    design : Design
-        How observation times come about.
 
     Examples
     --------

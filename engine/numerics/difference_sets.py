@@ -82,15 +82,6 @@ class Ellipsoid(DifferenceSet):
     proportional to s/b; (Σ s_j² c_j²/b_j²)^{1/2} ≤ radius max s_j/b_j, with equality for a single
     coordinate. Minimising Σ b_j² under ‖s/b‖₂ = 1 gives b_j ∝ √s_j (stationarity: b_j⁴ ∝ s_j²).
 
-    Parameters
-    ----------
-    shrink : (r,)
-        s ≥ 0, the filter.
-    radius : float
-        Of the ball.
-    loose_radius : float, optional
-        The published bound takes |c_j| this large in all coordinates at once; None: `radius`.
-
     Examples
     --------
     >>> changes = Ellipsoid(np.array([1.0, 0.25]), radius=0.02)
@@ -98,8 +89,9 @@ class Ellipsoid(DifferenceSet):
     (2.0616, 2.0)
     """
 
-    shrink: Array
+    shrink: Array  # (r,): s ≥ 0, the filter
     radius: float
+    # the published bound takes |c_j| this large in all coordinates at once; None: `radius`
     loose_radius: float | None = None
 
     def l1(self, scales: Array) -> float:
@@ -139,16 +131,9 @@ class Thresholded(DifferenceSet):
     Σ_S T_j² < (1 + 2/n)². So Σ |d_j|/b_j ≤ (2/n) (max_S Σ_S 1/b_j²)^{1/2}, of which the fractional
     knapsack is an upper bound: coordinates in order of 1/(b_j T_j)², the last one in part.
     It is an upper bound, attained wherever the thresholds leave room; `l2` is that of the ball.
-
-    Parameters
-    ----------
-    thresholds : (r,)
-        T > 0.
-    n : float
-        Number of records.
     """
 
-    thresholds: Array
+    thresholds: Array  # (r,): T > 0
     n: float
 
     @cached_property
@@ -200,13 +185,6 @@ class BoxMoments(DifferenceSet):
     at equal ones: d(2√2 + c)²/(4c) with c = 4 + 2√2(d − 1). In the Euclidean norm the change of xx'
     is convex in every z_j, hence largest at corners, where ‖x‖² = ‖y‖² = p = d + 1 and ⟨x, y⟩ is
     p less a multiple of 2: its square is 2p² − 2⟨x, y⟩², and ⟨x, y⟩ can be 0 for even p, else 1.
-
-    Parameters
-    ----------
-    d : int
-        Numbers in a record.
-    n : float
-        Number of records.
     """
 
     d: int
@@ -269,17 +247,11 @@ class Atoms(DifferenceSet):
     to Σ m |g_xj − g_x'j| for weights m on binding pairs. It is found from the pairs of a few atoms,
     spread over all of them, which is cheap and loses a few hundredths; the cost of the noise it
     leads to is exact either way.
-
-    Parameters
-    ----------
-    atoms : (K, r)
-        g, one row for each.
-    printed : float
-        What papers print for the scales that are theirs. It is passed on as it is, even where it is
-        below `l1` and so protects less than it says.
     """
 
-    atoms: Array
+    atoms: Array  # (K, r): g, one row for each
+    # what papers print for the scales that are theirs. It is passed on as it is, even where it is
+    # below `l1` and so protects less than it says.
     printed: float
 
     @cached_property
@@ -330,17 +302,9 @@ class Atoms(DifferenceSet):
 
 @dataclass(frozen=True, eq=False)
 class Averaged(DifferenceSet):
-    """{d/n}: the changes of an average of n records, from those of their sum.
+    """{d/n}: the changes of an average of n records, from those of their sum."""
 
-    Parameters
-    ----------
-    changes : DifferenceSet
-        d, of the sum.
-    n : float
-        Number of records.
-    """
-
-    changes: DifferenceSet
+    changes: DifferenceSet  # d, of the sum
     n: float
 
     def l1(self, scales: Array) -> float:
@@ -374,17 +338,10 @@ class LinearImage(DifferenceSet):
 
     Σ |(Bu)_v|/b_v = max over signs σ of ⟨Bᵀ(σ/b), u⟩ ≤ radius (Σ_vw |BBᵀ|_vw/(b_v b_w))^{1/2}; it
     is the supremum where BBᵀ has no negative entry.
-
-    Parameters
-    ----------
-    features : (r, J)
-        B.
-    radius : float
-        Of the ball in which u moves.
     """
 
-    features: Array
-    radius: float
+    features: Array  # (r, J): B
+    radius: float  # of the ball in which u moves
 
     @property
     def moving(self) -> Array:

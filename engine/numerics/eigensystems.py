@@ -34,13 +34,6 @@ class Grid:
     Weights are equal where the times are equally spaced. Elsewhere a time has the length of its
     cell: that between the midpoints to its neighbours, cut at 0 and 1. Weights add up to one.
 
-    Parameters
-    ----------
-    times : tuple of float
-        m ≥ 2 times that rise within [0, 1].
-    dimension : {1, 2}
-        d; the grid has K = m^d points.
-
     Raises
     ------
     InputError
@@ -53,8 +46,8 @@ class Grid:
     [0.25, 0.375, 0.25, 0.125]
     """
 
-    times: tuple[float, ...]
-    dimension: int = 1
+    times: tuple[float, ...]  # m ≥ 2 times that rise within [0, 1]
+    dimension: int = 1  # {1, 2}: d; the grid has K = m^d points
 
     def __post_init__(self) -> None:
         times = np.asarray(self.times)
@@ -132,13 +125,6 @@ class Grid:
 def midpoints(size: int, dimension: int = 1) -> Grid:
     """The middles (k − ½)/`size` of equal cells along each axis.
 
-    Parameters
-    ----------
-    size : int
-        Cells along an axis.
-    dimension : {1, 2}
-        d.
-
     Returns
     -------
     Grid
@@ -155,8 +141,6 @@ def of_times(times: tuple[float, ...], dimension: int = 1) -> Grid:
     ----------
     times : tuple of float
         Rising within [0, 1].
-    dimension : {1, 2}
-        d.
 
     Returns
     -------
@@ -175,16 +159,6 @@ class Kernel:
     Data, chapter 1): its eigenfunctions are 1 and √2 cos(πkt), its eigenvalues in proportion to
     1/(1 + (ρπk)²). On a square it is the product of those of the axes.
 
-    Parameters
-    ----------
-    name : {"matern", "exponential", "gaussian", "sobolev"}
-        "exponential" is Matérn with ν = ½; "gaussian" is exp(−r²/(2ρ²)). Only "matern" looks at
-        `smoothness`.
-    smoothness : float
-        ν > 0.
-    length : float
-        ρ > 0, as a share of the range.
-
     Raises
     ------
     InputError
@@ -198,9 +172,11 @@ class Kernel:
     [[1.35, 0.359], [0.359, 1.35]]
     """
 
+    # {"matern", "exponential", "gaussian", "sobolev"}: "exponential" is Matérn with ν = ½;
+    # "gaussian" is exp(−r²/(2ρ²)). Only "matern" looks at `smoothness`.
     name: str = "matern"
-    smoothness: float = 1.5
-    length: float = 0.1
+    smoothness: float = 1.5  # ν > 0
+    length: float = 0.1  # ρ > 0, as a share of the range
 
     def __post_init__(self) -> None:
         if self.name not in KERNELS:
@@ -220,16 +196,12 @@ class Kernel:
         return matern(distance, self._order, self.length, 1.0)
 
     def between(self, points: Array) -> Array:
-        """Values between all points.
+        """Values between all points: (K, K).
 
         Parameters
         ----------
         points : (K, d)
             Of the cube.
-
-        Returns
-        -------
-        (K, K)
         """
         apart = np.abs(points[:, None] - points)  # (K, K, d)
         if self.name == "sobolev":
@@ -257,11 +229,6 @@ class Kernel:
     def decay(self, dimension: int = 1) -> float:
         """β in λ_j ~ j^(−β): (2ν + d)/d.
 
-        Parameters
-        ----------
-        dimension : {1, 2}
-            d.
-
         Returns
         -------
         float
@@ -285,20 +252,11 @@ class Eigensystem:
 
     Each function is positive at the first point where it is more than 1e-8 of its largest size, so
     that coefficients mean the same on every machine.
-
-    Parameters
-    ----------
-    values : (J,)
-        Falling.
-    functions : (J, K)
-        Values on the grid.
-    trace : float
-        Σ w k(t, t), of all components.
     """
 
-    values: Array
-    functions: Array
-    trace: float
+    values: Array  # (J,): falling
+    functions: Array  # (J, K): values on the grid
+    trace: float  # Σ w k(t, t), of all components
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "values", read_only(self.values))
@@ -322,8 +280,6 @@ def eigensystem(kernel: Kernel, grid: Grid, rtol: float = RTOL) -> Eigensystem:
 
     Parameters
     ----------
-    kernel : Kernel
-        The covariance.
     grid : Grid
         Where it is evaluated.
     rtol : float
@@ -372,17 +328,6 @@ class Eigenbasis(OrthonormalBasis):
     usual choice, divides by λ_j: it turns rounding errors of small components into large values
     between points, while a broken line never leaves the range of the values beside it.
 
-    Parameters
-    ----------
-    kernel : Kernel
-        The covariance.
-    grid : Grid
-        Of K points.
-    size : int
-        How many functions.
-    rtol : float
-        Share of the largest eigenvalue below which a component counts as rounding error.
-
     Raises
     ------
     InputError
@@ -390,8 +335,9 @@ class Eigenbasis(OrthonormalBasis):
     """
 
     kernel: Kernel
-    grid: Grid
+    grid: Grid  # of K points
     size: int
+    # share of the largest eigenvalue below which a component counts as rounding error
     rtol: float = RTOL
 
     def __post_init__(self) -> None:
@@ -404,13 +350,7 @@ class Eigenbasis(OrthonormalBasis):
 
     @classmethod
     def whole(cls, kernel: Kernel, grid: Grid) -> Eigenbasis:
-        """The basis of all functions that are kept.
-
-        Parameters
-        ----------
-        kernel, grid
-            As those of the basis.
-        """
+        """The basis of all functions that are kept."""
         return cls(kernel, grid, eigensystem(kernel, grid).size)
 
     @property
@@ -433,16 +373,12 @@ class Eigenbasis(OrthonormalBasis):
         return self.grid.between(self.functions.T, times)
 
     def analyse(self, curves: Array) -> Array:
-        """Coefficients Σ_k w_k x(t_k) φ_j(t_k) of curves on the grid.
+        """Coefficients Σ_k w_k x(t_k) φ_j(t_k) of curves on the grid: (…, size).
 
         Parameters
         ----------
         curves : (…, K)
             Values at the points of the grid.
-
-        Returns
-        -------
-        (…, size)
         """
         return np.asarray(curves @ (self.grid.weights * self.functions).T)
 

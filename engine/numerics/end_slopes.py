@@ -59,11 +59,6 @@ def slope_map(size: int) -> Array:
 def end_tails(size: int) -> Array:
     """P: the first r cosine coefficients of p_0 and of p_1.
 
-    Parameters
-    ----------
-    size : int
-        r.
-
     Returns
     -------
     (r, 2)
@@ -136,20 +131,12 @@ def steepening(centre: Array) -> Array:
 
 
 def cosine_rows(size: int, times: Array | float, order: int = 0) -> Array:
-    """Derivatives of the plain cosines.
+    """Derivatives of the plain cosines: (…, r).
 
     Parameters
     ----------
-    size : int
-        r.
-    times : (…)
-        On [0, 1].
     order : int
         Of the derivative; 0 for the functions themselves.
-
-    Returns
-    -------
-    (…, r)
     """
     frequency = np.pi * np.arange(size)
     phase = np.asarray(times)[..., None] * frequency + order * np.pi / 2
@@ -165,8 +152,6 @@ def slope_rows(size: int, times: Array | float, order: int = 0) -> Array:
     ----------
     size : int
         r, at least 4.
-    times : (…)
-        On [0, 1].
     order : int
         Of the derivative: 0, 1 or 2.
 

@@ -21,8 +21,6 @@ def log_delta(sigma: float, epsilon: float) -> float:
     ----------
     sigma : float
         Standard deviation of the noise, above 0.
-    epsilon : float
-        ε ≥ 0.
 
     Returns
     -------
@@ -42,8 +40,6 @@ def sigma_of(epsilon: float, delta: float) -> float:
     ----------
     epsilon : float
         Finite, at least 0.
-    delta : float
-        In (0, 1).
 
     Returns
     -------
@@ -70,8 +66,6 @@ def epsilon_of(sigma: float, delta: float) -> float:
     ----------
     sigma : float
         Standard deviation on a number that one person moves by 1; finite and above 0.
-    delta : float
-        In (0, 1).
 
     Returns
     -------

@@ -36,8 +36,6 @@ class Curves(Protocol):
         ----------
         iterates : (repeats, columns, p)
             The coefficients.
-        linear : ndarray, optional
-            Their `linear_map`, where it is known.
 
         Returns
         -------
@@ -52,8 +50,6 @@ def shared_map(curves: Curves, iterates: Array) -> Array | None:
 
     Parameters
     ----------
-    curves : Curves
-        Of any of the servers.
     iterates : (repeats, columns, p)
         The coefficients.
 
@@ -74,8 +70,6 @@ def mean_clipped_gradient(curves: Curves, iterates: Array, radii: Array,
 
     Parameters
     ----------
-    curves : Curves
-        Moments of (repeats, curves).
     iterates : (repeats, columns, p)
         One column for every draw and budget.
     radii : (curves or 1, p)
@@ -99,11 +93,6 @@ def clipped_variance(curves: Curves, iterates: Array, radii: Array) -> Array:
     """Variance over curves of the clipped gradients, summed over entries.
 
     It is computed from the curves and never leaves a server.
-
-    Parameters
-    ----------
-    curves, iterates, radii
-        As those of `mean_clipped_gradient`.
 
     Returns
     -------

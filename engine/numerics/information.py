@@ -25,46 +25,30 @@ _RIDGE = 1e-12
 
 @dataclass(frozen=True)
 class NormalPeople:
-    """People whose curves are normal about the mean: a Matérn process, and errors of observation.
-
-    Parameters
-    ----------
-    smoothness, length, sd : float
-        Of the Matérn covariance of a person's deviation; see `engine.numerics.kernels.matern`.
-    error_variance : float
-        Of the independent error of one observation, above 0, in squared response units.
+    """People whose curves are normal about the mean: a Matérn process, and errors of
+    observation.
     """
 
+    # smoothness, length, sd: of the Matérn covariance of a person's deviation; see
+    # `engine.numerics.kernels.matern`
     smoothness: float
     length: float
     sd: float
+    # of the independent error of one observation, above 0, in squared response units
     error_variance: float
 
 
 @dataclass(frozen=True, eq=False)
 class Information:
-    """The information of one curve about the coefficients of the first r functions of a basis.
+    """The information of one curve about the coefficients of the first r functions of a basis."""
 
-    Parameters
-    ----------
-    matrix : (r, r)
-        J = E Φ'Σ⁻¹Φ over the times of a curve, where Φ are the functions at these times and Σ is
-        the covariance of the observations.
-    scores : (simulated curves, r)
-        s = Φ'Σ⁻¹(y − mean); E ss' = J.
-    """
-
+    # (r, r): J = E Φ'Σ⁻¹Φ over the times of a curve, where Φ are the functions at these times and Σ
+    # is the covariance of the observations
     matrix: Array
-    scores: Array
+    scores: Array  # (simulated curves, r): s = Φ'Σ⁻¹(y − mean); E ss' = J
 
     def first(self, size: int) -> Information:
-        """That about fewer coefficients, where the others are known.
-
-        Parameters
-        ----------
-        size : int
-            How many.
-        """
+        """That about fewer coefficients, where the others are known."""
         return Information(self.matrix[:size, :size], self.scores[:, :size])
 
 
@@ -146,17 +130,6 @@ def of_one_curve(people: NormalPeople, design: Design, observations: int, basis:
     With Σ = VV' + σ²I, V the Karhunen–Loève functions at the times of a curve, all follows from
     products of V and Φ: Φ'Σ⁻¹Φ = (Φ'Φ − Φ'V(σ²I + V'V)⁻¹V'Φ)/σ². Very many observations of a
     smooth curve tell as much as fewer with a smaller error.
-
-    Parameters
-    ----------
-    people : NormalPeople
-        Who they are.
-    design : Design
-        How observation times come about.
-    observations : int
-        Of each curve.
-    basis : Basis
-        Of r functions.
     """
     max_observations = max(_MAX_OBSERVATIONS, len(design.times))
     if observations > max_observations:

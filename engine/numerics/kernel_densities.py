@@ -21,24 +21,12 @@ from engine.numerics.eigensystems import Eigenbasis, Grid, Kernel
 
 @dataclass(frozen=True, eq=False)
 class DensityAtoms:
-    """What each of K records adds to a density, in the functions of a release.
-
-    Parameters
-    ----------
-    basis : FunctionBasis
-        Of r functions.
-    on_grid : (K, r)
-        Their values at the points of the grid.
-    differences : Atoms
-        The atoms (K, r), with their differences.
-    variances : (r,)
-        Of the process that a release may take its noise from.
-    """
+    """What each of K records adds to a density, in the functions of a release."""
 
     basis: FunctionBasis
-    on_grid: Array
-    differences: Atoms
-    variances: Array
+    on_grid: Array  # (K, r): their values at the points of the grid
+    differences: Atoms  # the atoms (K, r), with their differences
+    variances: Array  # (r,): of the process that a release may take its noise from
 
     @property
     def atoms(self) -> Array:
@@ -58,15 +46,6 @@ def spectral_atoms(kernel: Kernel, eta: float, grid: Grid) -> DensityAtoms:
     `printed` is Theorem 16 of Lin and Reimherr (arXiv 2309.00125), 2 M (tr K^{η−1})^{½} with
     M = max K^η(x, x), for scales √λ_j. The norm of K^η(x, ·) − K^η(x', ·) in the space of K^η is
     at most 2√M: the printed bound is too small wherever M is well below 1.
-
-    Parameters
-    ----------
-    kernel : Kernel
-        K.
-    eta : float
-        η, the power.
-    grid : Grid
-        Where records stand.
     """
     basis = Eigenbasis.whole(kernel, grid)
     values, powers = basis.functions.T, basis.eigenvalues**eta
@@ -86,12 +65,8 @@ def cosine_atoms(width: float, size: int, grid: Grid) -> DensityAtoms:
 
     Parameters
     ----------
-    width : float
-        Standard deviation, as a share of the range.
     size : int
         How many cosines, or products of cosines on a square.
-    grid : Grid
-        Where records stand.
     """
     basis: FunctionBasis = Basis(size, family="cosine")
     if grid.dimension == 2:
@@ -110,12 +85,8 @@ def lattice_atoms(width: float, lattice: BernsteinBasis, grid: Grid) -> DensityA
 
     Parameters
     ----------
-    width : float
-        Standard deviation, as a share of the range.
     lattice : BernsteinBasis
         Whose coefficients are values on the lattice.
-    grid : Grid
-        Where records stand.
     """
     atoms = _normal(grid.points, lattice.lattice.reshape(-1, grid.dimension), width)
     atoms *= _to_unit_mass(_normal(grid.points, grid.points[[_middle(grid)]], width)[:, 0], grid)
@@ -130,8 +101,6 @@ def bumps(width: float, grid: Grid) -> Array:
 
     Parameters
     ----------
-    width : float
-        Standard deviation, as a share of the range.
     grid : Grid
         Of K points.
 

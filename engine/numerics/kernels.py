@@ -21,8 +21,6 @@ def matern(distance: Array, smoothness: float, length: float, sd: float) -> Arra
 
     Parameters
     ----------
-    distance : ndarray
-        |x − y|, of any shape.
     smoothness : float
         ν > 0.
     length : float
@@ -63,11 +61,6 @@ def path_polynomials(smoothness: float, length: float, sd: float) -> Array:
     Standard normal weights on the columns give Gaussian paths whose covariance is exact to about
     3e-6 · sd². The eigenfunctions are extended off the quadrature nodes by the Nyström formula and
     interpolated at Chebyshev points, which costs less than 1e-6 · sd at the degree kept.
-
-    Parameters
-    ----------
-    smoothness, length, sd : float
-        As those of `matern`.
 
     Returns
     -------

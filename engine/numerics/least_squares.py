@@ -80,8 +80,6 @@ def fit(curves: Curves, ridge: Array | float = _RIDGE) -> Array:
 
     Parameters
     ----------
-    curves : Curves
-        Moments of (repeats, curves).
     ridge : (p,) or float
         As for `solve`.
 
@@ -121,8 +119,6 @@ def covariance(curves: Curves, coefficients: Array, ridge: Array | float = _RIDG
 
     Parameters
     ----------
-    curves : Curves
-        Moments of (repeats, curves).
     coefficients : (repeats, p)
         Of `fit`.
     ridge : (p,) or float

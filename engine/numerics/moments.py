@@ -29,16 +29,10 @@ class Moments:
 
     Curves run along the last axis, so that every pass over them is contiguous. A curve with a
     non-finite number in it, or without readings, has zero features: it counts, and adds nothing.
-
-    Parameters
-    ----------
-    features : (n_repeats, waves + r, n_curves)
-        Means of 1, cos 1 … cos h and, for a Fourier basis, sin 1 … sin h, with h from
-        `highest_wave`; then the r entries of v.
-    basis : Basis
-        Of r functions.
     """
 
+    # (n_repeats, waves + r, n_curves): means of 1, cos 1 … cos h and, for a Fourier basis, sin 1 …
+    # sin h, with h from `highest_wave`; then the r entries of v
     features: Array
     basis: Basis
 
@@ -61,33 +55,15 @@ class Moments:
         return self.features[:, _n_waves(self.basis):]
 
     def curves(self, part: slice) -> Moments:
-        """The moments of some of the curves; a view.
-
-        Parameters
-        ----------
-        part : slice
-            Which curves.
-        """
+        """The moments of some of the curves; a view."""
         return Moments(self.features[:, :, part], self.basis)
 
     def repeats(self, part: slice) -> Moments:
-        """The moments of some of the data sets; a view.
-
-        Parameters
-        ----------
-        part : slice
-            Which data sets.
-        """
+        """The moments of some of the data sets; a view."""
         return Moments(self.features[part], self.basis)
 
     def first(self, size: int) -> Moments:
-        """The moments of the first basis functions.
-
-        Parameters
-        ----------
-        size : int
-            How many functions.
-        """
+        """The moments of the first basis functions."""
         if size == self.size:
             return self
         old, basis = highest_wave(self.basis), self.basis.first(size)
@@ -128,8 +104,6 @@ class Moments:
         ----------
         iterates : (repeats, columns, r)
             Coefficients a.
-        linear : ndarray, optional
-            Their `linear_map`, where it is known.
 
         Returns
         -------
@@ -153,8 +127,6 @@ def beside_minus_one(waves: Array, r: int) -> Array:
     ----------
     waves : (repeats, columns · r, width)
         What multiplies the wave means.
-    r : int
-        Basis functions.
 
     Returns
     -------
@@ -169,17 +141,7 @@ def beside_minus_one(waves: Array, r: int) -> Array:
 
 @lru_cache(maxsize=64)
 def wave_map(basis: Basis) -> Array:
-    """The linear map from a to the rows of M a over wave means.
-
-    Parameters
-    ----------
-    basis : Basis
-        Of r functions.
-
-    Returns
-    -------
-    (r, r · waves)
-    """
+    """The linear map from a to the rows of M a over wave means: (r, r · waves)."""
     return np.ascontiguousarray(product_table(basis).transpose(2, 1, 0).reshape(basis.size, -1))
 
 
@@ -220,11 +182,6 @@ def curve_moments(times: Array, values: Array, counts: Index, basis: Basis) -> M
 
 def highest_wave(basis: Basis) -> int:
     """The highest frequency in a product of two of the basis functions.
-
-    Parameters
-    ----------
-    basis : Basis
-        Of either family.
 
     Returns
     -------
@@ -335,17 +292,7 @@ def _add_products(waves: Sequence[list[Array]], cosines: Array, sines: Array) ->
 
 @lru_cache(maxsize=64)
 def product_table(basis: Basis) -> Array:
-    """The linear map from wave means (1, cos k, sin k) to the entries of M.
-
-    Parameters
-    ----------
-    basis : Basis
-        Of r functions.
-
-    Returns
-    -------
-    (waves, r, r)
-    """
+    """The linear map from wave means (1, cos k, sin k) to the entries of M: (waves, r, r)."""
     highest, order = highest_wave(basis), np.arange(basis.size)
     table = np.zeros((_n_waves(basis), basis.size, basis.size))
     is_sine = (order > 0) & (order % 2 == 0) & (basis.family == "fourier")

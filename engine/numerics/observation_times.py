@@ -97,11 +97,6 @@ def draw_times(design: Design, curves: int, observations: int, rng: Uniforms,
 def stated_density(design: Design) -> PublicCurve | None:
     """The density of independent times, where one is stated.
 
-    Parameters
-    ----------
-    design : Design
-        Of any law.
-
     Returns
     -------
     PublicCurve or None
@@ -123,8 +118,6 @@ def visits_span(observations: int, gap: float) -> float:
 
     Parameters
     ----------
-    observations : int
-        Of one curve.
     gap : float
         Between planned visits, as a share of the range.
     """

@@ -27,37 +27,22 @@ class OrthonormalBasis:
         raise NotImplementedError
 
     def first(self, size: int) -> Self:
-        """The basis of the first functions alone.
-
-        Parameters
-        ----------
-        size : int
-            How many.
-        """
+        """The basis of the first functions alone."""
         return replace(self, size=size)
 
     def coefficients(self, truth: Truth) -> Array:
-        """Inner products of a known function with those of the basis.
+        """Inner products of a known function with those of the basis: (…, size).
 
         Parameters
         ----------
         truth : Truth
             One function or several, which come first.
-
-        Returns
-        -------
-        (…, size)
         """
         nodes, weights = truth.quadrature
         return np.asarray((weights * truth.node_values) @ self(nodes))
 
     def project(self, truth: Truth) -> tuple[Array, Array]:
         """The best approximation of a known function.
-
-        Parameters
-        ----------
-        truth : Truth
-            One function, or several.
 
         Returns
         -------
@@ -70,15 +55,11 @@ class OrthonormalBasis:
         return best, np.maximum(truth.energy - (best**2).sum(axis=-1), 0.0)
 
     def squared_distance(self, difference: Array) -> Array:
-        """The squared norm of a difference of two functions, Σ_l d_l².
+        """The squared norm of a difference of two functions, Σ_l d_l²: (…).
 
         Parameters
         ----------
         difference : (…, size)
             d, in coefficients.
-
-        Returns
-        -------
-        (…)
         """
         return np.asarray((difference**2).sum(axis=-1))

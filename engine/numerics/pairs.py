@@ -20,17 +20,10 @@ class Pairs(FunctionBasis):
     Coordinates are θ_jj, and √2 θ_jl for j < l, in the order of the upper triangle, so that their
     norm is that of θ: with orthonormal b it is the Hilbert–Schmidt norm of f. A `FunctionBasis`
     on points (…, 2) of the unit square; norms are those of `grid` squared.
-
-    Parameters
-    ----------
-    basis : FunctionBasis
-        b, r functions of one time.
-    grid : Grid
-        Of K times, along one axis.
     """
 
-    basis: FunctionBasis
-    grid: Grid
+    basis: FunctionBasis  # b, r functions of one time
+    grid: Grid  # of K times, along one axis
 
     @property
     def size(self) -> int:
@@ -48,16 +41,12 @@ class Pairs(FunctionBasis):
         return np.where(j == k, 1.0, 2.0)
 
     def coordinates(self, matrices: Array) -> Array:
-        """Coordinates of symmetric matrices.
+        """Coordinates of symmetric matrices: (…, size).
 
         Parameters
         ----------
         matrices : (…, r, r)
             θ.
-
-        Returns
-        -------
-        (…, size)
         """
         j, k = self.index
         return np.asarray(matrices[..., j, k] * np.sqrt(self.multiplicity))
@@ -82,21 +71,17 @@ class Pairs(FunctionBasis):
         return out
 
     def on_grid(self, coordinates: Array) -> Array:
-        """Values at all pairs of grid points.
+        """Values at all pairs of grid points: (…, K, K).
 
         Parameters
         ----------
         coordinates : (…, size)
             Of functions.
-
-        Returns
-        -------
-        (…, K, K)
         """
         return np.asarray(self._values @ self.matrices(coordinates) @ self._values.T)
 
     def surface(self, coordinates: Array, axis: Array) -> Array:
-        """Values at all pairs of some times.
+        """Values at all pairs of some times: (…, m, m).
 
         Parameters
         ----------
@@ -104,10 +89,6 @@ class Pairs(FunctionBasis):
             Of functions.
         axis : (m,)
             Times on [0, 1].
-
-        Returns
-        -------
-        (…, m, m)
         """
         values = self.basis(axis)
         return np.asarray(values @ self.matrices(coordinates) @ values.T)

@@ -21,20 +21,14 @@ _RIDGE = 1e-9  # of the trace of a covariance, so that it can be inverted
 
 @dataclass(frozen=True)
 class ShapeOfShares:
-    """What released shares tell of the law of observations.
+    """What released shares tell of the law of observations."""
 
-    Parameters
-    ----------
-    departure : (…)
-        Weighted sum of squares about the line that fits best, over its degrees of freedom, averaged
-        over time: about 1 or less of normal observations.
-    asymmetry : (…)
-        The coefficient of the square in a fitted parabola, averaged over time, in its standard
-        errors: about standard normal of normal observations, negative where the upper tail is
-        longer. It sees a little skewness at all times, which `departure` does not.
-    """
-
+    # (…): weighted sum of squares about the line that fits best, over its degrees of freedom,
+    # averaged over time: about 1 or less of normal observations
     departure: Array
+    # (…): the coefficient of the square in a fitted parabola, averaged over time, in its standard
+    # errors: about standard normal of normal observations, negative where the upper tail is longer.
+    # It sees a little skewness at all times, which `departure` does not.
     asymmetry: Array
 
 
@@ -43,8 +37,6 @@ def shape_of_shares(surface: ShareSurface, n_thresholds: int) -> ShapeOfShares:
 
     Parameters
     ----------
-    surface : ShareSurface
-        As released.
     n_thresholds : int
         How many of the thresholds to look at, from the first on; at least four.
     """
@@ -78,8 +70,6 @@ def log_spread(surface: ShareSurface, n_thresholds: int) -> tuple[Array, Array]:
 
     Parameters
     ----------
-    surface : ShareSurface
-        As released.
     n_thresholds : int
         How many of the thresholds to look at, from the first on.
 

@@ -36,44 +36,24 @@ _MIN_VARIANCE = 1e-12  # of a share
 
 @dataclass(frozen=True)
 class ShareSurface:
-    """Released shares of readings below threshold curves, with all that their errors follow from.
-
-    Parameters
-    ----------
-    thresholds : (…, K, G)
-        c_k(t), in any order.
-    expected : (…, K, G)
-        p_k(t), the shares that the stages before expected.
-    rotation : (…, K, K)
-        Q, orthogonal: column j belongs to row j of the coefficients.
-    coefficients, unshrunk : (…, K, r)
-        a, of Q'(F − p) in the waves φ; the percentiles follow from the first and bands from the
-        second.
-    covariance : (…, K r, K r)
-        Of the unshrunk ones, row after row.
-    waves : (G, r)
-        φ on the grid.
-    spread : (…, G)
-        s(t), the released spread of readings.
-    finer : (F, G)
-        The waves of the centre that are too fine for shares to correct.
-    centre_variance : (…, F)
-        Released variances of their coefficients.
-    centre, of_centre : (…, R), (…, R, R)
-        All released coefficients of the centre, unshrunk, and their covariance; None where a
-        surface was not released by stages.
+    """Released shares of readings below threshold curves, with all that their errors
+    follow from.
     """
 
-    thresholds: Array
-    expected: Array
-    rotation: Array
+    thresholds: Array  # (…, K, G): c_k(t), in any order
+    expected: Array  # (…, K, G): p_k(t), the shares that the stages before expected
+    rotation: Array  # (…, K, K): Q, orthogonal: column j belongs to row j of the coefficients
+    # coefficients, unshrunk, each (…, K, r): a, of Q'(F − p) in the waves φ; the percentiles follow
+    # from the first and bands from the second
     coefficients: Array
     unshrunk: Array
-    covariance: Array
-    waves: Array
-    spread: Array
-    finer: Array
-    centre_variance: Array
+    covariance: Array  # (…, K r, K r): of the unshrunk ones, row after row
+    waves: Array  # (G, r): φ on the grid
+    spread: Array  # (…, G): s(t), the released spread of readings
+    finer: Array  # (F, G): the waves of the centre that are too fine for shares to correct
+    centre_variance: Array  # (…, F): released variances of their coefficients
+    # centre, of_centre, each (…, R), (…, R, R): all released coefficients of the centre, unshrunk,
+    # and their covariance; None where a surface was not released by stages
     centre: Array | None = None
     of_centre: Array | None = None
 
@@ -119,16 +99,12 @@ class ShareSurface:
         return self._probits(self.unshrunk)
 
     def shares(self, coefficients: Array) -> Array:
-        """F = p + Q a φ, at thresholds in their own order.
+        """F = p + Q a φ, at thresholds in their own order: (…, K, G).
 
         Parameters
         ----------
         coefficients : (…, K, r)
             Of the estimate, or unshrunk.
-
-        Returns
-        -------
-        (…, K, G)
         """
         return np.asarray(self.expected + self.rotation @ (coefficients @ self.waves.T))
 
@@ -274,16 +250,12 @@ class ShareSurface:
     # -- shares in ranges ---------------------------------------------------------------------
 
     def shares_below(self, limits: Array) -> Array:
-        """The share of readings at or below limits.
+        """The share of readings at or below limits: (…, L, G).
 
         Parameters
         ----------
         limits : (L,)
             On the scale of the thresholds.
-
-        Returns
-        -------
-        (…, L, G)
         """
         return np.asarray(ndtr(self._at_limits(limits, self.probits)))
 

@@ -17,29 +17,17 @@ MAX_POINTS = 101
 class PointValues(FunctionBasis):
     """Coefficient l is the value at point l; drawn as a broken line.
 
-    Parameters
-    ----------
-    points : tuple of float
-        On [0, 1] and rising.
-
     Examples
     --------
     >>> PointValues.stated("0.37, 0.2", "points").points
     (0.2, 0.37)
     """
 
-    points: tuple[float, ...]
+    points: tuple[float, ...]  # on [0, 1] and rising
 
     @classmethod
     def stated(cls, text: str, field: str) -> PointValues:
         """Read points such as "0.2, 0.37", in any order.
-
-        Parameters
-        ----------
-        text : str
-            Numbers with commas between them.
-        field : str
-            Name of the control, for messages.
 
         Raises
         ------

@@ -70,16 +70,7 @@ def kaplan_meier(time: Array, status: NDArray[np.int64], points: Array, n_codes:
 
 
 def aalen_johansen(time: Array, status: NDArray[np.int64], points: Array, n_codes: int) -> Array:
-    """The cumulative incidence of each cause.
-
-    Parameters
-    ----------
-    time, status, points, n_codes : as in `kaplan_meier`
-
-    Returns
-    -------
-    (n_codes, k)
-    """
+    """The cumulative incidence of each cause: (n_codes, k)."""
     time, code, at_risk = _ordered(time, status, n_codes)
     survival = np.cumprod(1 - (code > 0) / at_risk)
     before = np.concatenate([[1.0], survival[:-1]])

@@ -10,7 +10,7 @@ _FEW = 3  # rows, for which as many products with a vector cost less than one wi
 
 
 def rows_times(rows: Array, matrix: Array) -> Array:
-    """Rows times a matrix, whichever way is faster.
+    """Rows times a matrix, whichever way is faster: (…, k, q).
 
     Parameters
     ----------
@@ -18,10 +18,6 @@ def rows_times(rows: Array, matrix: Array) -> Array:
         Few are multiplied one by one.
     matrix : (…, p, q)
         Read once or twice.
-
-    Returns
-    -------
-    (…, k, q)
     """
     if rows.shape[-2] <= _FEW:
         return np.asarray(np.vecmat(rows, matrix[..., None, :, :]))

@@ -13,13 +13,6 @@ from engine.core.types import Array
 def wilson(share: Array | float, n: Array | float) -> tuple[Array, Array]:
     """Between what a chance lies 95 times in 100 (Wilson 1927, JASA 22, 209–212).
 
-    Parameters
-    ----------
-    share : ndarray or float
-        How often it came true.
-    n : ndarray or float
-        Of so many independent trials.
-
     Returns
     -------
     low, high : ndarray
@@ -35,26 +28,19 @@ def wilson(share: Array | float, n: Array | float) -> tuple[Array, Array]:
 class Proportion:
     """How many simulated releases stay within a distance, and what that says of all.
 
-    Attributes
-    ----------
-    count, n : int
-        Releases within, and all that were simulated.
-    low, high : float
-        95 % confidence interval of the share of all releases there could be.
-    independent : float
-        How many independent releases would say as much.
-
     Examples
     --------
     >>> Proportion.within(np.arange(100.0)[:, None], 94.0)
     Proportion(count=95, n=100, low=0.8882..., high=0.9784..., independent=100.0)
     """
 
+    # count, n: releases within, and all that were simulated
     count: int
     n: int
+    # low, high: 95 % confidence interval of the share of all releases there could be
     low: float
     high: float
-    independent: float
+    independent: float  # how many independent releases would say as much
 
     @classmethod
     def within(cls, errors: Array, distance: float) -> Proportion:

@@ -21,8 +21,6 @@ def stated_numbers(text: str, field: str) -> tuple[float, ...]:
     ----------
     text : str
         At most 400 numbers with commas between them.
-    field : str
-        Name of the control, for messages.
 
     Raises
     ------
@@ -48,11 +46,6 @@ def stated_numbers(text: str, field: str) -> tuple[float, ...]:
 class PublicCurve:
     """The broken line through heights at equally spaced points of [0, 1], ends included.
 
-    Parameters
-    ----------
-    heights : tuple of float
-        Two or more.
-
     Examples
     --------
     >>> shape = PublicCurve.stated("0, 3", "density").as_density("density")
@@ -74,8 +67,6 @@ class PublicCurve:
         ----------
         text : str
             At most 400 numbers with commas between them.
-        field : str
-            Name of the control, for messages.
 
         Raises
         ------
@@ -87,11 +78,6 @@ class PublicCurve:
 
     def as_density(self, field: str) -> PublicCurve:
         """The same shape with integral one.
-
-        Parameters
-        ----------
-        field : str
-            Name of the control, for messages.
 
         Raises
         ------

@@ -46,8 +46,6 @@ class DeviationLaw(Protocol):
         ----------
         spread, shape : (…, p)
             Sizes of the deviations, and d of the clipping.
-        radius : (…)
-            c of the clipping.
 
         Returns
         -------
@@ -79,24 +77,15 @@ class DeviationLaw(Protocol):
 
 @dataclass(frozen=True)
 class ReferenceLaw(DeviationLaw):
-    """A public sample of standardised deviations Z and of what moves them.
+    """A public sample of standardised deviations Z and of what moves them."""
 
-    Parameters
-    ----------
-    sample : (size of the sample, p)
-        Z, each column of unit second moment.
-    slopes : (size of the sample, p, p), optional
-        T of the same simulated curves: those that tell much of a coefficient also deviate much in
-        it, and are clipped more. None: T is the identity.
-    is_mixed : bool
-        Whether E T is not the identity, so that `response` is needed.
-    doubt : (p, p), optional
-        E T of visits on their planned days less E T: the stated law leaves open how late they are.
-    """
-
-    sample: Array
+    sample: Array  # (size of the sample, p): Z, each column of unit second moment
+    # (size of the sample, p, p), optional: T of the same simulated curves: those that tell much of
+    # a coefficient also deviate much in it, and are clipped more. None: T is the identity.
     slopes: Array | None = None
-    is_mixed: bool = False
+    is_mixed: bool = False  # whether E T is not the identity, so that `response` is needed
+    # (p, p), optional: E T of visits on their planned days less E T: the stated law leaves open how
+    # late they are
     doubt: Array | None = None
 
     @cached_property
@@ -162,8 +151,6 @@ class ReferenceLaw(DeviationLaw):
         ----------
         spread, shape : (…, p)
             Sizes of the deviations, and d of the clipping.
-        radius : (…)
-            c of the clipping.
 
         Returns
         -------
@@ -215,10 +202,6 @@ def of_observed_curves(basis: Basis, observations: int, design: Design) -> Refer
 
     Parameters
     ----------
-    basis : Basis
-        Of p functions.
-    observations : int
-        Of every curve.
     design : Design
         How observation times come about; of an unknown one, times are spread evenly and T_i = S_i.
     """
@@ -252,13 +235,7 @@ def _mean_slopes_on_planned_days(basis: Basis, observations: int, design: Design
 
 
 def is_mixed(law: DeviationLaw) -> TypeGuard[ReferenceLaw]:
-    """Whether E T is not the identity, so that what moves a centre is a matrix: its `response`.
-
-    Parameters
-    ----------
-    law : DeviationLaw
-        Of any kind.
-    """
+    """Whether E T is not the identity, so that what moves a centre is a matrix: its `response`."""
     return isinstance(law, ReferenceLaw) and law.is_mixed
 
 
@@ -281,21 +258,13 @@ class ProductLaw(DeviationLaw):
     observations differ much in S, and those that would move a location most are clipped most. Every
     entry of Z is scaled to unit second moment. An elliptical law in its place would make bands far
     too narrow. Arrays of p = K · r numbers are (repeats, columns, p).
-
-    Parameters
-    ----------
-    directions, regressors : (repeats, columns, K, sample)
-        wF and F.
-    waves : (sample, r)
-        e.
-    products : (sample, r, r)
-        S.
     """
 
+    # directions, regressors, each (repeats, columns, K, sample): wF and F
     directions: Array
     regressors: Array
-    waves: Array
-    products: Array
+    waves: Array  # (sample, r): e
+    products: Array  # (sample, r, r): S
 
     @property
     def mean_slopes(self) -> Array:
@@ -361,12 +330,6 @@ def of_regressors(moments: Array, regressor_map: RegressorMap, basis: Basis, rea
         Second moments of the regressors, the first of which is 1.
     regressor_map : RegressorMap
         From regressors to directions.
-    basis : Basis
-        Of r functions.
-    readings : int
-        Of every curve.
-    design : Design
-        How observation times come about.
     """
     sample, products, covariates = _regression_sample(
         basis, readings, design, moments.shape[-1] - 1)

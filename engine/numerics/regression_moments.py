@@ -25,19 +25,11 @@ class RegressionMoments:
     """Moments of curves and their regressors.
 
     Coefficients run function after function: entry k·r + l belongs to regressor k and wave l.
-
-    Parameters
-    ----------
-    moments : Moments
-        Of the curves, for r basis functions.
-    regressors : (repeats, K, curves)
-        The first is 1.
-    features : (repeats, K · waves + r, curves)
-        The products of regressors and wave means, then v.
     """
 
-    moments: Moments
-    regressors: Array
+    moments: Moments  # of the curves, for r basis functions
+    regressors: Array  # (repeats, K, curves): the first is 1
+    # (repeats, K · waves + r, curves): the products of regressors and wave means, then v
     features: Array
 
     @property
@@ -53,35 +45,17 @@ class RegressionMoments:
         return self.moments.n_curves
 
     def curves(self, part: slice) -> RegressionMoments:
-        """The moments of some of the curves; a view.
-
-        Parameters
-        ----------
-        part : slice
-            Which curves.
-        """
+        """The moments of some of the curves; a view."""
         return RegressionMoments(self.moments.curves(part), self.regressors[:, :, part],
                                  self.features[:, :, part])
 
     def repeats(self, part: slice) -> RegressionMoments:
-        """The moments of some of the data sets; a view.
-
-        Parameters
-        ----------
-        part : slice
-            Which data sets.
-        """
+        """The moments of some of the data sets; a view."""
         return RegressionMoments(self.moments.repeats(part), self.regressors[part],
                                  self.features[part])
 
     def first(self, size: int) -> RegressionMoments:
-        """The moments of the first basis functions of each coefficient function.
-
-        Parameters
-        ----------
-        size : int
-            How many functions.
-        """
+        """The moments of the first basis functions of each coefficient function."""
         if size == self.moments.size:
             return self
         return _with_features(self.moments.first(size), self.regressors)
@@ -105,8 +79,6 @@ class RegressionMoments:
         ----------
         iterates : (repeats, columns, p)
             Coefficients, p = K · r.
-        linear : ndarray, optional
-            Their `linear_map`, where it is known.
 
         Returns
         -------
@@ -127,8 +99,6 @@ class RegressionMoments:
         ----------
         iterates : (repeats, columns, p)
             Coefficients b, p = K · r.
-        linear : ndarray, optional
-            Their `linear_map`, where it is known.
 
         Returns
         -------
@@ -145,16 +115,12 @@ class RegressionMoments:
         return of
 
     def linear_map(self, iterates: Array) -> Array:
-        """The linear map from `features` to residuals.
+        """The linear map from `features` to residuals: (repeats, columns · r, K · waves + r).
 
         Parameters
         ----------
         iterates : (repeats, columns, p)
             Coefficients, p = K · r.
-
-        Returns
-        -------
-        (repeats, columns · r, K · waves + r)
         """
         repeats, columns, _ = iterates.shape
         k, r = self.n_functions, self.moments.size
@@ -182,8 +148,6 @@ def regression_moments(moments: Moments, data: CurveData) -> RegressionMoments:
 
     Parameters
     ----------
-    moments : Moments
-        Of the same curves.
     data : CurveData
         With covariates, or without: then 1 is the only regressor.
     """
@@ -214,20 +178,11 @@ class RegressionDeviations(Deviations):
     w F F' is about the identity. T_i and t_i weight the observations of a curve as those of a mean
     do (`engine.numerics.deviations`): S_i and s_i in their place would let a centre that is still
     far off, as the middle of wide bounds is, show as differences between people, and be clipped.
-
-    Parameters
-    ----------
-    curves : AffineDeviations
-        T_i and t_i of n curves.
-    regressors : (repeats, K, curves)
-        G_i, of which the first is 1.
-    map : RegressorMap
-        W and the weights w; may differ by column, as it is released.
     """
 
-    curves: AffineDeviations
-    regressors: Array
-    map: RegressorMap
+    curves: AffineDeviations  # T_i and t_i of n curves
+    regressors: Array  # (repeats, K, curves): G_i, of which the first is 1
+    map: RegressorMap  # W and the weights w; may differ by column, as it is released
     is_common: ClassVar[bool] = False
 
     @property

@@ -17,27 +17,16 @@ from engine.core.arrays import Array
 
 @dataclass(frozen=True)
 class RegressorMap:
-    """Weights w(G) and coordinates F = W G in which the average of w F F' is about the identity.
+    """Weights w(G) and coordinates F = W G in which the average of w F F' is about the identity."""
 
-    Parameters
-    ----------
-    standard : (repeats, columns, K, K)
-        V, which centres and scales regressors: the average of (V G)(V G)' is about the identity.
-    full : (repeats, columns, K, K)
-        W, which also undoes what weights and the noise in V have left.
-    """
-
+    # (repeats, columns, K, K): V, which centres and scales regressors: the average of (V G)(V G)'
+    # is about the identity
     standard: Array
+    # (repeats, columns, K, K): W, which also undoes what weights and the noise in V have left
     full: Array
 
     def repeats(self, part: slice) -> RegressorMap:
-        """The map of some of the data sets.
-
-        Parameters
-        ----------
-        part : slice
-            Which data sets.
-        """
+        """The map of some of the data sets."""
         return RegressorMap(self.standard[part], self.full[part])
 
     def directions(self, regressors: Array) -> Array:

@@ -54,20 +54,11 @@ class Records:
 
     Square loss needs a mean label on each place and losses of classes two counts, so that a step
     does not depend on n; for Huber's loss it does, since every record is its own.
-
-    Parameters
-    ----------
-    index : (G,) of int
-        Where they stand.
-    label : (G,)
-        Their common, or mean, label.
-    weight : (G,)
-        How many they are.
     """
 
-    index: Indices
-    label: Array
-    weight: Array
+    index: Indices  # (G,) of int: where they stand
+    label: Array  # (G,): their common, or mean, label
+    weight: Array  # (G,): how many they are
 
 
 @dataclass(frozen=True)
@@ -92,8 +83,6 @@ class Loss:
         ----------
         kappa : float
             κ, see the function of that name.
-        penalty : float
-            ψ > 0.
 
         Returns
         -------
@@ -103,33 +92,15 @@ class Loss:
         return 1.0
 
     def value(self, label: Array, f: Array) -> Array:
-        """L(y, f).
-
-        Parameters
-        ----------
-        label, f : ndarray
-            y and f, of shapes that broadcast.
-        """
+        """L(y, f)."""
         raise NotImplementedError
 
     def slope(self, label: Array, f: Array) -> Array:
-        """∂L/∂f.
-
-        Parameters
-        ----------
-        label, f : ndarray
-            y and f, of shapes that broadcast.
-        """
+        """∂L/∂f."""
         raise NotImplementedError
 
     def curvature(self, label: Array, f: Array) -> Array:
-        """∂²L/∂f²; between two pieces, of either.
-
-        Parameters
-        ----------
-        label, f : ndarray
-            y and f, of shapes that broadcast.
-        """
+        """∂²L/∂f²; between two pieces, of either."""
         raise NotImplementedError
 
     def records(self, index: Indices, y: Array, n_points: int) -> Records:
@@ -141,8 +112,6 @@ class Loss:
             Of every record, 0 … n_places − 1.
         y : (n,)
             Labels; what is no number counts as 0, or as the class −1.
-        n_points : int
-            K.
         """
         return _classes(index, y, n_points)
 
@@ -157,14 +126,9 @@ class Square(Loss):
 
     F(u) ≤ F(0) ≤ B² bounds the minimiser, ‖u‖ ≤ B/√ψ and |f| ≤ κB/√ψ, and with it the slope:
     M = 2B(1 + κ/√ψ).
-
-    Parameters
-    ----------
-    bound : float
-        B, in response units.
     """
 
-    bound: float
+    bound: float  # B, in response units
     name: ClassVar[str] = "square"
 
     @property
@@ -193,15 +157,9 @@ class Square(Loss):
 
 @dataclass(frozen=True)
 class Huber(Loss):
-    """(y − f)²/2 up to a distance k, and k(|y − f| − k/2) beyond; M = k.
+    """(y − f)²/2 up to a distance k, and k(|y − f| − k/2) beyond; M = k."""
 
-    Parameters
-    ----------
-    k : float
-        Above 0, in response units.
-    """
-
-    k: float
+    k: float  # above 0, in response units
     name: ClassVar[str] = "huber"
     accuracy: ClassVar[float] = 1e-6
 
@@ -251,14 +209,9 @@ class Hinge(Loss):
     case, mostly it is far nearer. It is differentiable, with a certificate of the size of the
     rounding error of its slope, about 1e-16/w. For the hinge itself a duality gap as small as
     rounding errors leaves 1e-8/√ψ of doubt, which is too much beside r when n is large.
-
-    Parameters
-    ----------
-    width : float
-        w, as a share of the margin.
     """
 
-    width: float = ROUNDING
+    width: float = ROUNDING  # w, as a share of the margin
     name: ClassVar[str] = "hinge"
     accuracy: ClassVar[float] = 1e-6
 
@@ -316,14 +269,8 @@ def tolerance(loss: Loss, atoms: Array, penalty: float, n: int) -> float:
 
     Parameters
     ----------
-    loss : Loss
-        L.
     atoms : (K, J)
         Features h of each place.
-    penalty : float
-        ψ > 0.
-    n : int
-        Number of records.
 
     Returns
     -------
@@ -339,14 +286,8 @@ def radius(loss: Loss, atoms: Array, penalty: float, n: int) -> float:
 
     Parameters
     ----------
-    loss : Loss
-        L.
     atoms : (K, J)
         Features h of each place.
-    penalty : float
-        ψ > 0.
-    n : int
-        Number of records.
     """
     return _exact_radius(loss, atoms, penalty, n) + 2 * tolerance(loss, atoms, penalty, n)
 
@@ -361,14 +302,8 @@ def most_steps(loss: Loss, atoms: Array, penalty: float, n: int) -> int:
 
     Parameters
     ----------
-    loss : Loss
-        L.
     atoms : (K, J)
         Features h of each place.
-    penalty : float
-        ψ > 0.
-    n : int
-        Number of records.
     """
     size = kappa(atoms)
     bend = loss.most_curvature * size**2 + 2 * penalty
@@ -380,17 +315,10 @@ def most_steps(loss: Loss, atoms: Array, penalty: float, n: int) -> int:
 
 @dataclass(frozen=True)
 class Minimisers:
-    """Minimisers with their certificates.
+    """Minimisers with their certificates."""
 
-    Attributes
-    ----------
-    u : (…, J)
-        Coefficients.
-    slack : (…)
-        Certified distances to the exact minimisers in ‖·‖₂; they depend on the data.
-    """
-
-    u: Array
+    u: Array  # (…, J): coefficients
+    # (…): certified distances to the exact minimisers in ‖·‖₂; they depend on the data
     slack: Array
 
 
@@ -399,8 +327,6 @@ def minimise(loss: Loss, atoms: Array, index: Indices, y: Array, penalty: float)
 
     Parameters
     ----------
-    loss : Loss
-        L.
     atoms : (K, J)
         Features h of each place. Public.
     index : (…, n)

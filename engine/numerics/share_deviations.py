@@ -35,26 +35,13 @@ class CurveWeights:
 
     See `engine.numerics.deviations`. A person with a number that is none, or without readings, has
     T_i = 0 and takes part with targets of 0.
-
-    Parameters
-    ----------
-    slopes : (repeats, r, r, curves)
-        Entry [·, j, l, i] is (T_i)_lj.
-    weights : (repeats, r, r, curves)
-        Entry [·, j, l, i] is (K_i)_lj.
-    values : (repeats, N, r)
-        φ at all times.
-    counts : (curves,)
-        Readings of each curve; they sum to N.
-    tells : (repeats, curves)
-        1 for those who say anything, 0 for the others.
     """
 
-    slopes: Array
-    weights: Array
-    values: Array
-    counts: Index
-    tells: Array
+    slopes: Array  # (repeats, r, r, curves): entry [·, j, l, i] is (T_i)_lj
+    weights: Array  # (repeats, r, r, curves): entry [·, j, l, i] is (K_i)_lj
+    values: Array  # (repeats, N, r): φ at all times
+    counts: Index  # (curves,): readings of each curve; they sum to N
+    tells: Array  # (repeats, curves): 1 for those who say anything, 0 for the others
 
     @classmethod
     def of(cls, times: Array, readings: Array, counts: Index, basis: Basis, design: Design,
@@ -69,8 +56,6 @@ class CurveWeights:
             Readings of each curve.
         basis : Basis
             φ, r functions.
-        design : Design
-            How observation times come about.
         waves : (repeats, N, r)
             φ at all times; of a time that is no number, anything finite.
         """
@@ -94,8 +79,6 @@ class CurveWeights:
 
         Parameters
         ----------
-        repeat : int
-            Which data set.
         readings : (functions, N)
             e, curve after curve.
 
@@ -122,18 +105,10 @@ class CurveWeights:
 
 @dataclass(frozen=True)
 class ShareDeviations(Deviations):
-    """h_i(a) = a T_i' − t_i for K functions, with targets of its own for every column.
+    """h_i(a) = a T_i' − t_i for K functions, with targets of its own for every column."""
 
-    Parameters
-    ----------
-    slopes : (repeats, r, r, curves)
-        Entry [·, j, l, i] is (T_i)_lj.
-    targets : (repeats, columns, K r, curves)
-        t_i, function after function.
-    """
-
-    slopes: Array
-    targets: Array
+    slopes: Array  # (repeats, r, r, curves): entry [·, j, l, i] is (T_i)_lj
+    targets: Array  # (repeats, columns, K r, curves): t_i, function after function
     is_common: ClassVar[bool] = False
 
     @property

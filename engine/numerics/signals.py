@@ -64,11 +64,6 @@ PERIODIC = ("smooth", "blocks", "bumps", "heavisine", "doppler", "self_similar")
 def signal(name: str) -> Function:
     """A test curve, scaled to sup norm 2 on 2^17 midpoints; self_similar to 1.9 on 2^15.
 
-    Parameters
-    ----------
-    name : str
-        One of `SIGNALS`.
-
     Returns
     -------
     callable

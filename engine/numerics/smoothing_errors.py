@@ -51,21 +51,11 @@ def _cosines_of_steps(size: int) -> Array:
 
 @dataclass(frozen=True, eq=False)
 class SmoothingErrors:
-    """What a linear smoothing does to curves, and which noise it got.
+    """What a linear smoothing does to curves, and which noise it got."""
 
-    Parameters
-    ----------
-    images : (K, G)
-        S of every cosine, at `POINTS`.
-    rows : (G, r)
-        The released functions there.
-    covariance : (r, r)
-        Of the noise in their coefficients.
-    """
-
-    images: Array
-    rows: Array
-    covariance: Array
+    images: Array  # (K, G): S of every cosine, at `POINTS`
+    rows: Array  # (G, r): the released functions there
+    covariance: Array  # (r, r): of the noise in their coefficients
 
     @cached_property
     def _matrix(self) -> Array:
@@ -120,30 +110,22 @@ class SmoothingErrors:
         return np.asarray(_COSINES.T @ curve / len(POINTS) @ self.images)
 
     def followed(self, curves: Array) -> Array:
-        """Cosines of the curve behind a release, as far as they are followed.
+        """Cosines of the curve behind a release, as far as they are followed: (…, order).
 
         Parameters
         ----------
         curves : (…, G)
             Released curves at `POINTS`.
-
-        Returns
-        -------
-        (…, order)
         """
         return np.asarray((curves @ _COSINES[:, :self.order] / len(POINTS)) @ self._inverse.T)
 
     def moved(self, cosines: Array) -> Array:
-        """How far such a curve was surely moved, root mean squared.
+        """How far such a curve was surely moved, root mean squared: (…).
 
         Parameters
         ----------
         cosines : (…, order)
             As `followed` has them.
-
-        Returns
-        -------
-        (…)
         """
         noise = self._left.T @ self._left @ self._covariance
         by_noise = np.trace(noise) + _SURE * np.sqrt(2 * np.trace(noise @ noise))
@@ -180,8 +162,6 @@ class SmoothingErrors:
         ----------
         cosines : (…, order)
             As `followed` has them.
-        sampling : float
-            As of `short_features`.
 
         Returns
         -------
@@ -228,8 +208,6 @@ class SmoothingErrors:
             Released curves at `POINTS`.
         simple : (G, k)
             Functions of which simple curves are made, such as 1 and t.
-        sampling : float
-            As of `short_features`.
 
         Returns
         -------

@@ -98,10 +98,6 @@ def usual_penalty(noise_sd: float, size: int, n: int) -> float:
     ----------
     noise_sd : float
         σ of the responses around their mean.
-    size : int
-        d features.
-    n : int
-        Rows.
     """
     return 2 * noise_sd * math.sqrt(2 * math.log(size) / n)
 
@@ -121,8 +117,6 @@ def best_subset(gram: Array, cross: Array, s: int, ridge: Array) -> Array:
         c.
     s : int
         How many entries are not zero, at most d.
-    ridge : (…)
-        Added to the diagonal.
 
     Returns
     -------
@@ -191,8 +185,6 @@ def precision_rows(gram: Array, s: int = 3, rounds: int = 15) -> Array:
         G.
     s : int
         Entries of a row that are not zero.
-    rounds : int
-        How many steps.
 
     Returns
     -------
@@ -223,12 +215,6 @@ def largest_quantile(covariance: Array, level: float, draws: int, rng: np.random
     ----------
     covariance : (…, d, d)
         Of Z.
-    level : float
-        In (0, 1).
-    draws : int
-        How many are simulated.
-    rng : Generator
-        Where they are drawn from.
 
     Returns
     -------

@@ -40,16 +40,7 @@ def as_vector(matrices: Array) -> Array:
 
 
 def as_matrix(vectors: Array) -> Array:
-    """The symmetric matrices that `as_vector` made these of.
-
-    Parameters
-    ----------
-    vectors : (…, p(p + 1)/2)
-
-    Returns
-    -------
-    (…, p, p)
-    """
+    """The symmetric matrices that `as_vector` made these of: (…, p, p)."""
     size = (math.isqrt(8 * vectors.shape[-1] + 1) - 1) // 2
     rows, columns, stretch = _triangle(size)
     matrices = np.empty((*vectors.shape[:-1], size, size))
@@ -58,16 +49,12 @@ def as_matrix(vectors: Array) -> Array:
 
 
 def matrix_root(matrices: Array) -> Array:
-    """The symmetric root of matrices (…, p, p); negative eigenvalues count as 0.
+    """The symmetric root of matrices (…, p, p); negative eigenvalues count as 0: (…, p, p).
 
     Parameters
     ----------
     matrices : (…, p, p)
         Symmetric.
-
-    Returns
-    -------
-    (…, p, p)
     """
     values, vectors = np.linalg.eigh(matrices)
     return np.asarray((vectors * np.sqrt(np.maximum(values, 0.0))[..., None, :])
@@ -75,16 +62,12 @@ def matrix_root(matrices: Array) -> Array:
 
 
 def nearest_semidefinite(matrices: Array) -> Array:
-    """Negative eigenvalues of symmetric matrices (…, p, p) become zero.
+    """Negative eigenvalues of symmetric matrices (…, p, p) become zero: (…, p, p).
 
     Parameters
     ----------
     matrices : (…, p, p)
         Symmetric.
-
-    Returns
-    -------
-    (…, p, p)
     """
     values, vectors = np.linalg.eigh(matrices)
     return np.asarray((vectors * np.maximum(values, 0.0)[..., None, :]) @ vectors.swapaxes(-1, -2))

@@ -66,7 +66,7 @@ def _circle() -> tuple[Array, Array]:
 
 
 def horner(coefficients: Array, z: Array) -> Array:
-    """Polynomials Σ_k coefficients[k] z^k, one for each curve.
+    """Polynomials Σ_k coefficients[k] z^k, one for each curve: (points, curves).
 
     Parameters
     ----------
@@ -74,10 +74,6 @@ def horner(coefficients: Array, z: Array) -> Array:
         Lowest degree first.
     z : (points, curves)
         Where each is evaluated.
-
-    Returns
-    -------
-    (points, curves)
 
     Examples
     --------
@@ -96,11 +92,6 @@ def horner(coefficients: Array, z: Array) -> Array:
 
 def as_polynomial(curve: Callable[[Array], Array]) -> Array:
     """A smooth curve on [0, 1] in powers of z = 2t − 1, to 1e-9 of its size.
-
-    Parameters
-    ----------
-    curve : callable
-        Of times t (points,).
 
     Returns
     -------

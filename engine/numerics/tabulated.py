@@ -16,14 +16,9 @@ class Tabulated(FunctionBasis):
     """Functions whose coefficients are their values at the points of a grid.
 
     Norms are those of the grid: ∫ f² is Σ w_k f_k².
-
-    Parameters
-    ----------
-    grid : Grid
-        Of K points of [0, 1]^d.
     """
 
-    grid: Grid
+    grid: Grid  # of K points of [0, 1]^d
 
     @property
     def size(self) -> int:

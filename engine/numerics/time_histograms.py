@@ -26,13 +26,7 @@ _MIN_UNCERTAIN = 0.25  # of a cosine's noise, which shrinking it never removes f
 
 
 def n_bins(size: int) -> int:
-    """Parts of the time range: two for each basis function, 16 at least.
-
-    Parameters
-    ----------
-    size : int
-        Basis functions.
-    """
+    """Parts of the time range: two for each basis function, 16 at least."""
     return max(2 * size, _FEWEST_BINS)
 
 
@@ -48,8 +42,6 @@ def time_shares(times: Array, values: Array, counts: NDArray[np.int64], bins: in
         Curve after curve, times on [0, 1].
     counts : (curves,)
         Observations of each.
-    bins : int
-        Equal parts of the range.
 
     Returns
     -------
@@ -78,8 +70,6 @@ def shares_in(index: NDArray[np.int64], is_number: NDArray[np.bool_], counts: ND
         shares of 0.
     counts : (curves,)
         Observations of each.
-    bins : int
-        How many numbers there are.
 
     Returns
     -------
@@ -96,20 +86,13 @@ def shares_in(index: NDArray[np.int64], is_number: NDArray[np.bool_], counts: ND
 
 @dataclass(frozen=True)
 class Mixing:
-    """What E T_i is where it is not the identity: a measurement sees M(a − β) in place of a − β.
+    """What E T_i is where it is not the identity: a measurement sees M(a − β) in place of a − β."""
 
-    Parameters
-    ----------
-    matrix : (…, p, p)
-        M, public or released.
-    variance : (…, cosines), optional
-        Of the error of M, which is Σ_k δ_k `directions[k]` with independent δ_k.
-    directions : (cosines, p, p), optional
-    """
-
-    matrix: Array
+    matrix: Array  # (…, p, p): M, public or released
+    # (…, cosines), optional: of the error of M, which is Σ_k δ_k `directions[k]` with independent
+    # δ_k
     variance: Array | None = None
-    directions: Array | None = None
+    directions: Array | None = None  # (cosines, p, p), optional
 
     def of(self, repeats: slice, columns: slice | Indices) -> Mixing:
         """That of some releases, of (repeats, columns)."""
@@ -148,8 +131,6 @@ def mixing_of_shares(shares: Array, noise: Array, basis: Basis) -> Mixing:
         Averages over curves, with noise.
     noise : (columns,)
         Standard deviation of the Gaussian noise in each share.
-    basis : Basis
-        The functions.
 
     Returns
     -------

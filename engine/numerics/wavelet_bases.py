@@ -31,13 +31,6 @@ def _edge_rule(moments: int, edges: str) -> Edges:
 def allowed_levels(moments: int, edges: str) -> range:
     """The levels J that this kind of basis can have.
 
-    Parameters
-    ----------
-    moments : int
-        A, vanishing moments.
-    edges : {"periodic", "corrected"}
-        The treatment of the ends.
-
     Examples
     --------
     >>> allowed_levels(4, "corrected")
@@ -54,16 +47,6 @@ class WaveletBasis(OrthonormalBasis):
     wavelets of level after level. Sums and noise live in *scaling coordinates*, those of
     2^{J/2} φ(2^J x − k); `to_levels` is orthogonal, so white noise is white in both.
 
-    Parameters
-    ----------
-    size : int
-        2^J.
-    moments : int
-        A, vanishing moments; 1 is Haar's wavelet.
-    edges : {"periodic", "corrected"}
-        "periodic": for curves that end where they began; "corrected": Cohen–Daubechies–Vial edges,
-        which keep polynomials of degree below A. With A = 1 both are the same.
-
     Raises
     ------
     InputError
@@ -76,8 +59,11 @@ class WaveletBasis(OrthonormalBasis):
     [[1.0, 1.0, 1.414, 0.0]]
     """
 
-    size: int
-    moments: int = 4
+    size: int  # 2^J
+    moments: int = 4  # a, vanishing moments; 1 is Haar's wavelet
+    # {"periodic", "corrected"}: "periodic": for curves that end where they began; "corrected":
+    # Cohen–Daubechies–Vial edges, which keep polynomials of degree below A. With A = 1 both are the
+    # same.
     edges: str = "periodic"
 
     def __post_init__(self) -> None:
@@ -112,16 +98,12 @@ class WaveletBasis(OrthonormalBasis):
     # -- scaling coordinates ----------------------------------------------------------------
 
     def scaling(self, times: Array) -> Array:
-        """b(x), the scaling functions.
+        """b(x), the scaling functions: (n, size).
 
         Parameters
         ----------
         times : (n,)
             On [0, 1].
-
-        Returns
-        -------
-        (n, size)
         """
         return 2 ** (self.level / 2) * self.rule.fold(shifts_at(times, self.level, self.moments))
 
@@ -162,18 +144,12 @@ class WaveletBasis(OrthonormalBasis):
         return self.sums(shared, weights, (len(times),))[:, 0]
 
     def curve(self, scaling: Array, times: Array) -> Array:
-        """A curve at some times, without any matrix.
+        """A curve at some times, without any matrix: (…).
 
         Parameters
         ----------
         scaling : (size,)
             Its scaling coordinates.
-        times : (…)
-            On [0, 1].
-
-        Returns
-        -------
-        (…)
         """
         extended = 2 ** (self.level / 2) * self.rule.unfold(scaling)
         return curve_of_shifts(extended, times, self.moments)
@@ -183,11 +159,6 @@ class WaveletBasis(OrthonormalBasis):
 
         Shifts of φ add up to one, so the integral of a shift is the sum of its row of their Gram
         matrix.
-
-        Parameters
-        ----------
-        value : float
-            Of the curve.
 
         Returns
         -------
@@ -199,16 +170,12 @@ class WaveletBasis(OrthonormalBasis):
         return value * self.to_levels(whole / np.sqrt(self.size))
 
     def to_levels(self, scaling: Array) -> Array:
-        """The same curves, coarse functions first, by the filter bank.
+        """The same curves, coarse functions first, by the filter bank: (…, size).
 
         Parameters
         ----------
         scaling : (…, size)
             In scaling coordinates.
-
-        Returns
-        -------
-        (…, size)
         """
         details, lowest = [], 2**self.rule.lowest_level
         while scaling.shape[-1] > lowest:
@@ -260,16 +227,12 @@ class WaveletBasis(OrthonormalBasis):
         return float(np.sqrt(self.kappa * self.size))
 
     def diagonal(self, times: Array) -> Array:
-        """K(x, x) = ‖b(x)‖².
+        """K(x, x) = ‖b(x)‖²: (n,).
 
         Parameters
         ----------
         times : (n,)
             On [0, 1].
-
-        Returns
-        -------
-        (n,)
         """
         table, ours = scaling_table(self.moments), 2 * self.moments - 1
         scaled = np.clip(times, 0.0, 1.0) * self.size
@@ -287,13 +250,7 @@ class WaveletBasis(OrthonormalBasis):
         return out
 
     def largest_kernel(self, point: float) -> float:
-        """M_J(x0) = sup_x |K(x0, x)|; K(x0, ·) is a line between nodes of the table.
-
-        Parameters
-        ----------
-        point : float
-            x0, on [0, 1].
-        """
+        """M_J(x0) = sup_x |K(x0, x)|; K(x0, ·) is a line between nodes of the table."""
         return float(np.abs(self.kernel_on_cells(point)[1]).max())
 
     def largest_kernels(self, points: tuple[float, ...], order: int) -> float:
@@ -315,23 +272,12 @@ class WaveletBasis(OrthonormalBasis):
         return float(max(values.max() for values in powers.values()) ** (1 / order))
 
     def absolute_kernel(self, point: float) -> float:
-        """Λ = ∫ |K(x0, x)| dx, by the trapezoidal rule on the table.
-
-        Parameters
-        ----------
-        point : float
-            x0, on [0, 1].
-        """
+        """Λ = ∫ |K(x0, x)| dx, by the trapezoidal rule on the table."""
         values = np.abs(self.kernel_on_cells(point)[1])
         return float((values[:, :-1] + values[:, 1:]).sum() / (2 * STEPS * self.size))
 
     def kernel_on_cells(self, point: float) -> tuple[NDArray[np.int64], Array]:
         """Where K(x0, ·) is not zero, and its values there.
-
-        Parameters
-        ----------
-        point : float
-            x0, on [0, 1].
 
         Returns
         -------
@@ -382,16 +328,12 @@ class WaveletBasis(OrthonormalBasis):
         return _edge_choice(self)[1]
 
     def noise_shape(self, share: float) -> Array:
-        """Variances of the coordinates relative to the inner ones.
+        """Variances of the coordinates relative to the inner ones: (size,).
 
         Parameters
         ----------
         share : float
             ρ, of the edge coordinates.
-
-        Returns
-        -------
-        (size,)
         """
         out, a = np.ones(self.size), self.n_edge // 2
         out[:a] = out[self.size - a:] = share

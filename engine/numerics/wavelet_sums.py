@@ -50,10 +50,6 @@ def shift_sums(times: Array, weights: Array, per_site: tuple[int, ...], level: i
         x and w, site after site.
     per_site : tuple of int
         Readings of each site; they sum to N.
-    level : int
-        J.
-    moments : int
-        A, vanishing moments.
 
     Returns
     -------
@@ -136,20 +132,12 @@ def _add_shifted(out: Array, by_cell: Array) -> None:
 
 
 def curve_of_shifts(extended: Array, times: Array, moments: int) -> Array:
-    """Σ_k c_k φ(2^J x − k).
+    """Σ_k c_k φ(2^J x − k): (…).
 
     Parameters
     ----------
     extended : (extended,)
         c, for all shifts that meet [0, 1].
-    times : (…)
-        x, on [0, 1].
-    moments : int
-        A, vanishing moments.
-
-    Returns
-    -------
-    (…)
     """
     level = int(np.log2(len(extended) - 2 * moments + 2))
     cell, step, share = _located(times, level)
@@ -161,20 +149,12 @@ def curve_of_shifts(extended: Array, times: Array, moments: int) -> Array:
 
 
 def shifts_at(times: Array, level: int, moments: int) -> Array:
-    """All shifts φ(2^J x − k).
+    """All shifts φ(2^J x − k): (n, extended).
 
     Parameters
     ----------
     times : (n,)
         x, on [0, 1].
-    level : int
-        J.
-    moments : int
-        A, vanishing moments.
-
-    Returns
-    -------
-    (n, extended)
     """
     cell, step, share = _located(times, level)
     table, rise = _table_and_rise(moments)

@@ -36,11 +36,6 @@ def low_pass(moments: int) -> Array:
 
     The reconstruction filter, in the orientation in which φ(x) = √2 Σ h_i φ(2x − i).
 
-    Parameters
-    ----------
-    moments : int
-        A, vanishing moments.
-
     Returns
     -------
     (2A,)
@@ -60,11 +55,6 @@ def low_pass(moments: int) -> Array:
 def high_pass(moments: int) -> Array:
     """The filter of ψ: g_i = (−1)^i h_{2A−1−i}.
 
-    Parameters
-    ----------
-    moments : int
-        A, vanishing moments.
-
     Returns
     -------
     (2A,)
@@ -80,11 +70,6 @@ def scaling_table(moments: int) -> Array:
 
     Values at integers are the eigenvector of the two-scale relation, its sum one; each halving of
     the step is exact. For A = 1 φ is 1 on its only cell, both ends included.
-
-    Parameters
-    ----------
-    moments : int
-        A, vanishing moments.
 
     Returns
     -------
@@ -124,13 +109,7 @@ def _refined(values: Array, h: Array, support: int) -> Array:
 
 
 def sup_norms(moments: int) -> tuple[float, float]:
-    """‖φ‖_∞ and ‖ψ‖_∞, over the nodes of the table.
-
-    Parameters
-    ----------
-    moments : int
-        A, vanishing moments.
-    """
+    """‖φ‖_∞ and ‖ψ‖_∞, over the nodes of the table."""
     table = scaling_table(moments)
     if moments == 1:
         return 1.0, 1.0
@@ -152,11 +131,6 @@ def _meeting_functions(moments: int) -> int:
 def printed_sensitivity_constant(moments: int) -> float:
     """c_ψ = 2√2 √c_A ‖ψ‖_∞.
 
-    Parameters
-    ----------
-    moments : int
-        A, vanishing moments.
-
     References
     ----------
     Cai, Chakraborty and Vuursteen, arXiv 2406.06755, Lemma 3.1.
@@ -166,11 +140,6 @@ def printed_sensitivity_constant(moments: int) -> float:
 
 def printed_point_constant(moments: int) -> float:
     """c'_ψ = 2 c_A ‖ψ‖²_∞; too small by 2 for A = 1.
-
-    Parameters
-    ----------
-    moments : int
-        A, vanishing moments.
 
     References
     ----------
@@ -184,12 +153,8 @@ def printed_point_constant(moments: int) -> float:
 
 @dataclass(frozen=True)
 class Edges(ABC):
-    """What becomes of the shifts at the ends of [0, 1], and the filter bank that follows from it.
-
-    Parameters
-    ----------
-    moments : int
-        A, vanishing moments.
+    """What becomes of the shifts at the ends of [0, 1], and the filter bank that follows
+    from it.
     """
 
     moments: int
@@ -201,16 +166,12 @@ class Edges(ABC):
 
     @abstractmethod
     def fold(self, extended: Array) -> Array:
-        """Sums over extended shifts as orthonormal coordinates.
+        """Sums over extended shifts as orthonormal coordinates: (…, 2^J).
 
         Parameters
         ----------
         extended : (…, 2^J + 2A − 2)
             For all shifts that meet [0, 1].
-
-        Returns
-        -------
-        (…, 2^J)
         """
 
     @abstractmethod
@@ -243,16 +204,12 @@ class Edges(ABC):
 
     @abstractmethod
     def synthesis(self, coarse: Array, detail: Array) -> Array:
-        """The inverse and transpose of `analysis`.
+        """The inverse and transpose of `analysis`: (…, 2^J).
 
         Parameters
         ----------
         coarse, detail : (…, 2^{J−1})
             Of one level.
-
-        Returns
-        -------
-        (…, 2^J)
         """
 
 
@@ -398,13 +355,6 @@ def _half_line_gram(moments: int) -> Array:
 
 def shift_gram(moments: int, level: int) -> Array:
     """Inner products over [0, 1] of all shifts at one level.
-
-    Parameters
-    ----------
-    moments : int
-        A, vanishing moments.
-    level : int
-        J.
 
     Returns
     -------

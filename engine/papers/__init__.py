@@ -26,11 +26,6 @@ def names() -> list[str]:
 def find(key: str) -> tuple[Paper, Exhibit]:
     """The exhibit of that name, with its paper.
 
-    Parameters
-    ----------
-    key : str
-        "paper/exhibit"
-
     Raises
     ------
     InputError

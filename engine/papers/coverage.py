@@ -25,18 +25,11 @@ _COMMANDS = {"exhibit": "exhibit {}", "audit": "audit {}", "list": "list"}
 
 @dataclass(frozen=True)
 class Place:
-    """Where an item is shown: the kind of place, and its name.
+    """Where an item is shown: the kind of place, and its name."""
 
-    Parameters
-    ----------
-    kind : str
-        "exhibit", "audit" or "list" for a command, "page", "guide" or "notes".
-    target : str
-        Name of the exhibit or method; shelf and key of what is listed; page and settings of a link
-        with a question mark between; chapter of the guide; file below `docs/`.
-    """
-
-    kind: str
+    kind: str  # "exhibit", "audit" or "list" for a command, "page", "guide" or "notes"
+    # name of the exhibit or method; shelf and key of what is listed; page and settings of a link
+    # with a question mark between; chapter of the guide; file below `docs/`
     target: str
 
     @property
@@ -67,18 +60,7 @@ class Place:
 
 @dataclass(frozen=True)
 class Item:
-    """One item of a document.
-
-    Parameters
-    ----------
-    document : str
-        A key of `DOCUMENTS`.
-    title : str
-    state : {"works", "part", "no"}
-    places : tuple of Place
-    note : str
-        What is missing, or why.
-    """
+    """One item of a document."""
 
     document: str
     title: str

@@ -27,54 +27,28 @@ _MARKERS = ("circle", "diamond-open", "triangle-up", "square-open", "cross", "tr
 
 @dataclass(frozen=True)
 class Scale:
-    """An axis.
+    """An axis."""
 
-    Parameters
-    ----------
-    title : str
-        With the unit.
-    log : bool
-        Whether it is logarithmic.
-    names : tuple of str
-        Of the places 0, 1, 2, …, where the axis has no numbers.
-    """
-
-    title: str
+    title: str  # with the unit
     log: bool = False
-    names: tuple[str, ...] = ()
+    names: tuple[str, ...] = ()  # of the places 0, 1, 2, …, where the axis has no numbers
 
 
 @dataclass(frozen=True)
 class Series:
-    """Measured points, joined or not.
-
-    Parameters
-    ----------
-    name : str
-        In the legend.
-    x, y : sequence of float
-        None in `y` leaves a gap.
-    shade, dash, marker : str
-        From `theme.method_style` or `styles`, or a role of `core.palette` as the shade.
-    se : sequence of float, optional
-        Standard errors; bars reach two of them to both sides.
-    half : sequence of float, optional
-        Half widths of intervals, drawn as they are, instead of standard errors.
-    mode : {"lines", "markers", "lines+markers"}
-        What is drawn.
-    width : float
-        Of the line, in pixels.
-    in_legend : bool
-        Whether the legend names it.
-    """
+    """Measured points, joined or not."""
 
     name: str
     x: Sequence[float]
     y: Sequence[float | None]
+    # shade, dash, marker: from `theme.method_style` or `styles`, or a role of `core.palette` as the
+    # shade
     shade: str
     dash: str = "solid"
     marker: str = "circle"
+    # standard errors; bars reach two of them to both sides
     se: Sequence[float | None] | None = None
+    # half widths of intervals, drawn as they are, instead of standard errors
     half: Sequence[float | None] | None = None
     mode: Literal["lines", "markers", "lines+markers"] = "lines+markers"
     width: float = 2.0
@@ -92,10 +66,6 @@ def lines(series: Sequence[Series], x: Scale, y: Scale, alt: str) -> Chart:
 
     Parameters
     ----------
-    series : sequence of Series
-        Later ones lie above earlier ones.
-    x, y : Scale
-        Across and up.
     alt : str
         What is seen; the range of the values is added to it.
     """
@@ -114,12 +84,8 @@ def heat(x: Sequence[float], y: Sequence[float], z: Sequence[Sequence[float | No
 
     Parameters
     ----------
-    x, y : sequence of float
-        Across and up.
     z : len(y) rows of len(x)
         None leaves a hole.
-    names : tuple of str
-        Titles of x, y and z.
     alt : str
         What is seen; the range of the values is added to it.
     limits : pair of float, optional
@@ -148,15 +114,7 @@ def plain(column: Numbers) -> list[Any]:
 
 
 def look(role: str, dash: str = "solid", marker: str = "circle") -> Look:
-    """A role with a dash and a marker.
-
-    Parameters
-    ----------
-    role : str
-        See `core.palette`.
-    dash, marker : str
-        As plotly names them.
-    """
+    """A role with a dash and a marker."""
     return role, dash, marker
 
 
@@ -166,14 +124,10 @@ def curve(name: str, x: Numbers, y: Numbers, style: Look | str, se: Numbers | No
 
     Parameters
     ----------
-    name : str
-        In the legend.
     x, y : numbers
         As many of one as of the other.
     style : tuple of str, or str
         Shade, dash and marker, or a shade alone.
-    se : numbers, optional
-        Standard errors of y.
     **options
         Further fields of `Series`, such as `mode` and `width`.
     """
@@ -194,8 +148,6 @@ def family(members: Mapping[str, pd.DataFrame], x: str, y: str, se: str | None =
 
     Parameters
     ----------
-    members : mapping
-        Rows by the names of lines.
     x, y, se : str
         Columns; without `se` there are no bars.
     """
@@ -204,15 +156,7 @@ def family(members: Mapping[str, pd.DataFrame], x: str, y: str, se: str | None =
 
 
 def over_epsilon(table: pd.DataFrame, along: str) -> list[Series]:
-    """Mean errors over one column, a line for each ε, stronger for larger ones.
-
-    Parameters
-    ----------
-    table : DataFrame
-        With columns `epsilon`, `error` and `se`.
-    along : str
-        The column of x.
-    """
+    """Mean errors over one column, a line for each ε, stronger for larger ones."""
     return family({f"ε = {epsilon:g}": rows.sort_values(along)
                    for epsilon, rows in table.groupby("epsilon")}, along, ERROR, SE)
 
@@ -227,11 +171,8 @@ def panel(title: str, series: Sequence[Series], x: Scale | str, y: Scale | str, 
 
     Parameters
     ----------
-    title : str
     x, y : Scale or str
         A title alone makes an axis without logarithm.
-    alt : str
-        What the picture shows, a sentence.
     """
     across, up = (Scale(axis) if isinstance(axis, str) else axis for axis in (x, y))
     return Panel(title, lines(series, across, up, alt))

@@ -49,7 +49,6 @@ def where(table: Table | pd.DataFrame, **values: Value) -> pd.DataFrame:
 
     Parameters
     ----------
-    table : rows or a frame
     **values : float, str or bool
         By the names of columns; a column that does not exist has no value.
     """
@@ -65,8 +64,6 @@ def number(table: Table | pd.DataFrame, column: str, **values: Value) -> float:
 
     Parameters
     ----------
-    table : rows or a frame
-    column : str
     **values : float, str or bool
         What the row has in other columns; see `where`.
 
@@ -83,7 +80,6 @@ def values(table: pd.DataFrame, name: str) -> list[Any]:
 
     Parameters
     ----------
-    table : DataFrame
     name : str
         Of the column; one that does not exist has no values.
     """
@@ -97,7 +93,6 @@ def groups(table: pd.DataFrame, by: Sequence[str]
 
     Parameters
     ----------
-    table : DataFrame
     by : sequence of str
         Columns; their values come in order of size.
     """
@@ -200,12 +195,8 @@ def tell(members: Mapping[Any, Any], form: str, between: str = ", ") -> str:
 
     Parameters
     ----------
-    members : mapping
-        Arrays are told by their range.
     form : str
         A format of `{0}`, the key, and `{1}`, the value.
-    between : str
-        Stands between two members.
     """
     return between.join(form.format(key, _in_words(value)) for key, value in members.items())
 
@@ -252,7 +243,6 @@ def within(measure: Measure, low: float = -math.inf, high: float = math.inf, *, 
 
     Parameters
     ----------
-    measure, text, of, on : see `when`
     low, high : float
         In the unit of the numbers; both are included.
     """
@@ -274,7 +264,6 @@ def agrees(measure: Measure, stated: Sequence[float], relative: float) -> Check:
 
     Parameters
     ----------
-    measure : see `when`
     stated : sequence of float
         In the order of the numbers.
     relative : float
@@ -287,15 +276,7 @@ def agrees(measure: Measure, stated: Sequence[float], relative: float) -> Check:
 
 
 def all_of(measure: Measure, text: str) -> Check:
-    """Whether something holds in every row.
-
-    Parameters
-    ----------
-    measure : see `when`
-        True or false for each row.
-    text : str
-        A format of `{held}` and `{count}`.
-    """
+    """Whether something holds in every row."""
     def check(table: pd.DataFrame) -> Finding:
         holds = np.asarray(numbers(table, measure), dtype=bool)
         return Finding(bool(holds.all()), text.format(held=int(holds.sum()), count=len(holds)))
@@ -312,8 +293,6 @@ def as_exact(measure: Callable[[pd.DataFrame], pd.DataFrame], limit: float = 3.5
         Gives rows with simulated `error`, its standard error `se`, `exact` and `repeats`.
     limit : float
         Standard errors that they may be apart; 3.5 is one in two thousand by chance.
-    unit : str
-        What rows are called.
     """
     def check(table: pd.DataFrame) -> Finding:
         rows = measure(table)
@@ -373,17 +352,6 @@ class Line:
            **values: Value) -> Line:
         """The line of these columns, of the rows with these values.
 
-        Parameters
-        ----------
-        table : Table or DataFrame
-            Results.
-        along : str
-            Column of x.
-        y : str
-            Column of means.
-        se : str
-            Column of their standard errors.
-
         Returns
         -------
         Line
@@ -409,13 +377,7 @@ class Line:
         return Line(self.x[inside], self.y[inside], self.se[inside])
 
     def log_at(self, x: float) -> Number:
-        """Logarithm of y at one of the points x.
-
-        Parameters
-        ----------
-        x : float
-            One of the points.
-        """
+        """Logarithm of y at one of the points x."""
         k = int(np.flatnonzero(self.x == x)[0])
         return Number(math.log(self.y[k]), float(self.log_se[k]))
 
@@ -435,12 +397,8 @@ class Number:
 
         Parameters
         ----------
-        other : float
-            In the unit of the number.
         margin : float
             In the same unit.
-        errors : float
-            How many standard errors.
         """
         return abs(self.value - other) <= margin + errors * self.se
 
@@ -448,27 +406,11 @@ class Number:
         return Number(self.value - other.value, math.hypot(self.se, other.se))
 
     def is_above(self, limit: float, errors: float = CLEAR) -> bool:
-        """Whether it exceeds a limit by so many standard errors.
-
-        Parameters
-        ----------
-        limit : float
-            In the unit of the number.
-        errors : float
-            How many standard errors.
-        """
+        """Whether it exceeds a limit by so many standard errors."""
         return self.value - errors * self.se > limit
 
     def is_below(self, limit: float, errors: float = CLEAR) -> bool:
-        """Whether a limit exceeds it by so many standard errors.
-
-        Parameters
-        ----------
-        limit : float
-            In the unit of the number.
-        errors : float
-            How many standard errors.
-        """
+        """Whether a limit exceeds it by so many standard errors."""
         return self.value + errors * self.se < limit
 
 
@@ -492,13 +434,7 @@ def log_slope(line: Line) -> Number:
 
 
 def change(line: Line, start: float, end: float) -> Number:
-    """By how much log y changes.
-
-    Parameters
-    ----------
-    start, end : float
-        Two of its points x.
-    """
+    """By how much log y changes."""
     return line.log_at(end) - line.log_at(start)
 
 
@@ -550,30 +486,12 @@ def fall(lines: Sequence[Line]) -> Fall:
 
 
 def lines(table: Table | pd.DataFrame, along: str, by: Sequence[str]) -> list[Line]:
-    """A line of errors for each set of values in some columns.
-
-    Parameters
-    ----------
-    table : rows or a frame
-        With columns `error` and `se`.
-    along : str
-        The column of x.
-    by : sequence of str
-        The columns that tell lines apart.
-    """
+    """A line of errors for each set of values in some columns."""
     return [Line.of(rows, along) for _, rows in groups(frame(table), by)]
 
 
 def all_fall(measure: Callable[[pd.DataFrame], Sequence[Line]], text: str) -> Check:
-    """Whether lines go down from end to end, and nowhere clearly up.
-
-    Parameters
-    ----------
-    measure : function
-        Gives the lines.
-    text : str
-        A format of their `Fall`.
-    """
+    """Whether lines go down from end to end, and nowhere clearly up."""
     def check(table: pd.DataFrame) -> Finding:
         falling = fall(measure(table))
         return Finding(falling.holds(), text.format(falling))
@@ -586,10 +504,6 @@ def slope_near(measure: Callable[[pd.DataFrame], Line], power: float, margin: fl
 
     Parameters
     ----------
-    measure : function
-        Gives the line.
-    power, margin : float
-        Exponents.
     text : str
         A format of `{slope}`, `{power}` and `{margin}`.
     errors : float

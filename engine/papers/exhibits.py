@@ -88,25 +88,15 @@ class Panel:
 
 @dataclass(frozen=True)
 class Claim:
-    """A statement, of a document or of our own, that a table can confirm or contradict.
-
-    Parameters
-    ----------
-    says : str
-        The statement, a sentence.
-    evidence : function
-        What a frame of results says on it; see `engine.papers.evidence` for what such functions
-        are made of.
-    fails_because : str
-        The known reason why it does not hold, "" for one that should.
-    is_ours : bool
-        A check of our own that stands beside what the document says: of a calculation against
-        another one, or of what a repaired form does. It counts apart.
-    """
+    """A statement, of a document or of our own, that a table can confirm or contradict."""
 
     says: str
+    # what a frame of results says on it; see `engine.papers.evidence` for what such functions are
+    # made of
     evidence: Callable[[pd.DataFrame], Finding]
-    fails_because: str = ""
+    fails_because: str = ""  # the known reason why it does not hold, "" for one that should
+    # a check of our own that stands beside what the document says: of a calculation against another
+    # one, or of what a repaired form does. It counts apart.
     is_ours: bool = False
 
     def check(self, table: Table | pd.DataFrame) -> Finding:
@@ -135,33 +125,19 @@ class Exhibit:
     """One figure or table of a paper.
 
     The table of its results has a row for each cell, and then the rows of the calls.
-
-    Parameters
-    ----------
-    key, title : str
-        The key is unique in its paper.
-    about : str
-        What is drawn, in plain words.
-    work : function
-        What to run in either form: the quick one takes at most a minute on two cores, the full
-        one is that of the paper.
-    pictures : function
-        Drawings of a frame of results, in the order in which they stand side by side.
-    claims : tuple of Claim
-        What the paper says of it.
-    published : rows
-        The numbers as printed, where there are any.
-    row : function
-        Makes the row of a cell.
     """
 
+    # key, title: the key is unique in its paper
     key: str
     title: str
     about: str
+    # what to run in either form: the quick one takes at most a minute on two cores, the full one is
+    # that of the paper
     work: Callable[[Form], Work]
+    # drawings of a frame of results, in the order in which they stand side by side
     pictures: Callable[[pd.DataFrame], tuple[Panel, ...]]
-    claims: tuple[Claim, ...] = ()
-    published: Table = ()
+    claims: tuple[Claim, ...] = ()  # what the paper says of it
+    published: Table = ()  # the numbers as printed, where there are any
     row: Callable[[Outcome], Row] = outcome_row
 
     def draw(self, table: Table | pd.DataFrame) -> tuple[Panel, ...]:
@@ -231,7 +207,6 @@ def run(exhibit: Exhibit, form: Form, executor: Executor,
 
     Parameters
     ----------
-    form : {"quick", "full"}
     executor : Executor
         Where cells and calls run; the table does not depend on it.
     finished : sweeps.Finished, optional
@@ -246,10 +221,6 @@ def run(exhibit: Exhibit, form: Form, executor: Executor,
     ------
     Progress
         After each part.
-
-    Returns
-    -------
-    Result
 
     Raises
     ------

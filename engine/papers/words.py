@@ -38,11 +38,6 @@ def overview(verdicts: Sequence[tuple[Claim, Finding]]) -> str:
 def count(verdicts: Sequence[bool]) -> str:
     """How many claims of one exhibit hold.
 
-    Parameters
-    ----------
-    verdicts : sequence of bool
-        Of each claim, whether it holds.
-
     Examples
     --------
     >>> count([True, False, True])
@@ -62,12 +57,8 @@ def claim_markdown(stated: Claim, finding: Finding, beside: Finding | None = Non
 
     Parameters
     ----------
-    stated, finding
-        As for `claim`.
     beside : Finding, optional
         What the other form measured, to stand beside it.
-    form : {"quick", "full"}
-        Which form that is.
     """
     badge = ":green-badge[:material/check: holds]" if finding.holds else \
         ":orange-badge[:material/close: does not hold]"
@@ -127,12 +118,6 @@ def time_of(result: Result) -> str:
 
 
 def commands(key: str) -> str:
-    """The commands that run an exhibit, in its quick form and in full.
-
-    Parameters
-    ----------
-    key : str
-        Such as "paper/exhibit".
-    """
+    """The commands that run an exhibit, in its quick form and in full."""
     command = f"python -m engine exhibit {key}"
     return f"{command} --out results\n{command} --full --executor processes:8 --out results"

@@ -33,15 +33,6 @@ MAX_PEOPLE = 10**10
 class SecretSample:
     """A declared secret random sample of a larger group.
 
-    Parameters
-    ----------
-    people : int
-        n, how many were drawn, all of whom take part.
-    population : int
-        N > n, how many could have been drawn; at most 10¹⁰.
-    declared : bool
-        Whether somebody vouches that the draw was random and is secret.
-
     Raises
     ------
     InputError
@@ -54,9 +45,9 @@ class SecretSample:
     0.1586
     """
 
-    people: int
-    population: int
-    declared: bool
+    people: int  # n, how many were drawn, all of whom take part
+    population: int  # N > n, how many could have been drawn; at most 10¹⁰
+    declared: bool  # whether somebody vouches that the draw was random and is secret
 
     def __post_init__(self) -> None:
         if not 0 < self.people < self.population <= MAX_PEOPLE:
@@ -100,12 +91,8 @@ class SecretSample:
 
         Parameters
         ----------
-        spends : sequence of Spend
-            The ledger of the release.
         group : int
             Protected units that the person has.
-        prior : float
-            Chance in (0, 1) of the right curve before the release.
 
         Returns
         -------

@@ -60,14 +60,7 @@ def large_delta(n_people: int) -> float:
 
 @dataclass(frozen=True)
 class Delta:
-    """By how much probabilities may exceed the limit set by ε, and where it is from.
-
-    Attributes
-    ----------
-    value : δ.
-    n_people : people in all, at all sites.
-    is_chosen : whether it was chosen; otherwise it is `usual_delta`.
-    """
+    """By how much probabilities may exceed the limit set by ε, and where it is from."""
 
     value: float
     n_people: int
@@ -81,8 +74,6 @@ class Delta:
         ----------
         value : float
             δ.
-        n_people : int
-            People in all, at all sites.
 
         Examples
         --------

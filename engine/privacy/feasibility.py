@@ -25,13 +25,6 @@ class Feasibility:
     A model with covariates has `n_functions` above 1 and needs N ≥ 35 for each of them, because
     their effects are told apart before they are measured.
 
-    Parameters
-    ----------
-    effective_size : float
-        N = √Σ (n_s μ_s)² over sites.
-    n_functions : int
-        How many functions are estimated.
-
     Examples
     --------
     >>> Feasibility(50.0).verdict
@@ -40,7 +33,7 @@ class Feasibility:
     ('coarse', 175)
     """
 
-    effective_size: float
+    effective_size: float  # N = √Σ (n_s μ_s)² over sites
     n_functions: int = 1
 
     @property
@@ -76,13 +69,7 @@ class Feasibility:
         return aim / self.per_function
 
     def curves_needed(self, n_curves: int) -> int:
-        """How many curves make up the shortfall at the same budget.
-
-        Parameters
-        ----------
-        n_curves : int
-            How many there are.
-        """
+        """How many curves make up the shortfall at the same budget."""
         return math.ceil(n_curves * self.shortfall)
 
     def epsilon_needed(self, budget: Budget) -> float:
@@ -160,10 +147,6 @@ class CountFeasibility(Feasibility):
     ----------
     effective_size : float
         nε of the smallest group.
-    n_functions : int
-        Makes no difference.
-    noise : float
-        s.
 
     Examples
     --------
@@ -172,7 +155,7 @@ class CountFeasibility(Feasibility):
     ('usable', 200)
     """
 
-    noise: float = 0.0
+    noise: float = 0.0  # s
 
     @property
     def verdict(self) -> str:

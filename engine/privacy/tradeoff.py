@@ -76,11 +76,6 @@ class Curve:
     def delta(self, epsilon: ArrayLike) -> Chances:
         """δ(ε): the largest P(A) − e^ε Q(A) over events A.
 
-        Parameters
-        ----------
-        epsilon : array_like
-            Any real ε, negative ones too.
-
         Returns
         -------
         ndarray
@@ -331,15 +326,7 @@ def _no_nan(values: Chances) -> Chances:
 
 @dataclass(frozen=True)
 class Part(ABC):
-    """Releases of one kind about the same people, by their worst pair.
-
-    Parameters
-    ----------
-    size : float
-        Of one release.
-    count : int
-        How many there are.
-    """
+    """Releases of one kind about the same people, by their worst pair."""
 
     size: float
     count: int
@@ -417,11 +404,6 @@ class Losses(Curve):
     Each is replaced by its worst pair, and their losses, on a grid and rounded up, are added
     (Koskela, Jälkö and Honkela 2020; Doroshenko et al. 2022; Zhu, Dong and Wang 2022, Thm 10 that
     worst pairs may be composed, adaptively too). Computed by dp-accounting.
-
-    Parameters
-    ----------
-    parts : tuple of Part
-        One at least.
     """
 
     parts: tuple[Part, ...]
@@ -461,11 +443,6 @@ class Losses(Curve):
 
     def epsilon(self, delta: float) -> float:
         """The ε proved at δ, rounded up.
-
-        Parameters
-        ----------
-        delta : float
-            δ in [0, 1).
 
         Returns
         -------
@@ -530,17 +507,10 @@ class Subsampled(Curve):
     with chance q. For ε ≥ 0 then δ'(log(1 + q(e^ε − 1))) = q δ(ε) (Balle, Barthe and Gaboardi
     2018, NeurIPS, Theorem 9), and the mirror image for the other direction, which is C_q of Dong,
     Roth and Su (2022), Theorem 4.2.
-
-    Parameters
-    ----------
-    full : Curve
-        What is known about those who take part.
-    share : float
-        q in (0, 1].
     """
 
-    full: Curve
-    share: float
+    full: Curve  # what is known about those who take part
+    share: float  # q in (0, 1]
     exact = False
     name = "subsampled"
 
@@ -564,11 +534,6 @@ class Highest(Curve):
     Curves of different noise cross: a release with Laplace noise may tell more at one rate of false
     alarms, one with Gaussian noise at another. The largest δ(ε) is convex in e^ε and mirrored as
     each of them is.
-
-    Parameters
-    ----------
-    curves : tuple of Curve
-        One at least.
 
     Examples
     --------

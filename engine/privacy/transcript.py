@@ -50,30 +50,18 @@ class Message:
 
 @dataclass(frozen=True, eq=False)
 class Parts:
-    """Numbers of which only something in common is computed, and the noise each has before.
+    """Numbers of which only something in common is computed, and the noise each has before."""
 
-    Parameters
-    ----------
-    values : (repeats, ways, parts)
-        Without noise. Of several ways to form the numbers an earlier release chooses one.
-    law : NoiseLaw
-        That of the noise of each part.
-    noise : (parts,), or one number
-        Its standard deviation.
-    chosen_index : (repeats, columns), int
-        The ways that were chosen.
-    together : callable
-        From noisy parts (repeats, 1, parts) to what is computed from them.
-    servers : tuple of int
-        The server that each part is of, where each sends one: then its noise is its own, and the
-        part could leave it as a message. Else none.
-    """
-
+    # (repeats, ways, parts): without noise. Of several ways to form the numbers an earlier release
+    # chooses one.
     values: Array
-    law: NoiseLaw
-    noise: Array
-    chosen_index: NDArray[np.int64]
+    law: NoiseLaw  # that of the noise of each part
+    noise: Array  # (parts,), or one number: its standard deviation
+    chosen_index: NDArray[np.int64]  # (repeats, columns), int: the ways that were chosen
+    # from noisy parts (repeats, 1, parts) to what is computed from them
     together: Callable[[Array], Array]
+    # the server that each part is of, where each sends one: then its noise is its own, and the part
+    # could leave it as a message. Else none.
     servers: tuple[int, ...] = ()
 
     @property
@@ -91,11 +79,6 @@ class Listener(Protocol):
     def sent(self, server: int, step: Step, values: Array, noise: Array) -> Array:
         """What the other side hears instead of these values; see `sent`.
 
-        Parameters
-        ----------
-        server, step, values, noise
-            As those of `sent`.
-
         Returns
         -------
         ndarray
@@ -108,8 +91,6 @@ class Listener(Protocol):
 
         Parameters
         ----------
-        step : Step
-            What is sent.
         parts : Parts
             The numbers, and the noise that each has.
 
@@ -122,13 +103,7 @@ class Listener(Protocol):
 
     def weighed(self, server: int, step: Step, values: Array, law: SelectionLaw, n_selected: int,
                 scales: Scales) -> None:
-        """Hear the numbers of which the largest are sent; see `weighed`.
-
-        Parameters
-        ----------
-        server, step, values, law, n_selected, scales
-            As those of `weighed`.
-        """
+        """Hear the numbers of which the largest are sent; see `weighed`."""
         ...
 
 

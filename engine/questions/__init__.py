@@ -43,13 +43,7 @@ class Question:
         return self.arguments[name]
 
     def about(self, person: Person) -> Question:
-        """The same with the odds of somebody else.
-
-        Parameters
-        ----------
-        person : Person
-            Whose odds are said.
-        """
+        """The same with the odds of somebody else."""
         return replace(self, person=person)
 
     @property
@@ -71,33 +65,15 @@ class Question:
         return result_of(result) if isinstance(result, Generator) else result
 
     def numbers(self, answer: Any) -> Numbers:
-        """The numbers of an answer that stand on the page.
-
-        Parameters
-        ----------
-        answer : object
-            What `answer` returned.
-        """
+        """The numbers of an answer that stand on the page."""
         return self.kind.numbers(answer, self)
 
     def text(self, answer: Any) -> str:
-        """What code and command line print.
-
-        Parameters
-        ----------
-        answer : object
-            What `answer` returned.
-        """
+        """What code and command line print."""
         return self.kind.text(answer, self, self.numbers(answer))
 
     def chart(self, answer: Any) -> Chart:
-        """One picture of an answer.
-
-        Parameters
-        ----------
-        answer : object
-            What `answer` returned.
-        """
+        """One picture of an answer."""
         return labels.with_foot(self.kind.chart(answer, self), self.foot())
 
     def foot(self, budgets: Sequence[Budget] = ()) -> str:
@@ -154,13 +130,6 @@ def _budgets(arguments: Mapping[str, Any]) -> list[Budget]:
 def ask(function: Callable[P, Any], *args: P.args, **kwargs: P.kwargs) -> Question:
     """The question that a call of this function answers.
 
-    Parameters
-    ----------
-    function : callable
-        That answers.
-    *args, **kwargs : object
-        Its arguments.
-
     Examples
     --------
     >>> from engine.topics.reuse.answer import reuse_answer
@@ -173,14 +142,6 @@ def ask(function: Callable[P, Any], *args: P.args, **kwargs: P.kwargs) -> Questi
 
 
 def here_document(arguments: str, document: Any) -> str:
-    """A command of the engine for a shell, with what it reads from standard input.
-
-    Parameters
-    ----------
-    arguments : str
-        Of the command line.
-    document : object
-        What JSON can hold.
-    """
+    """A command of the engine for a shell, with what it reads from standard input."""
     text = json.dumps(document, ensure_ascii=False, indent=1)
     return f"python -m engine {arguments} <<'END'\n{text}\nEND"

@@ -29,13 +29,7 @@ def kinds() -> Mapping[str, QuestionKind]:
 
 
 def kind_of(function: Callable[..., Any]) -> QuestionKind:
-    """The kind of question that a function answers.
-
-    Parameters
-    ----------
-    function : callable
-        That answers.
-    """
+    """The kind of question that a function answers."""
     return next(kind for kind in kinds().values() if kind.function is function)
 
 
@@ -61,11 +55,6 @@ def to_plain(question: Question) -> dict[str, Any]:
 def from_plain(fields: Any) -> Question:
     """A question from plain values; see `engine.core.typed.read`.
 
-    Parameters
-    ----------
-    fields : object
-        What was read of JSON.
-
     Raises
     ------
     InputError
@@ -85,13 +74,7 @@ def from_plain(fields: Any) -> Question:
 
 
 def from_json(text: str) -> Question:
-    """A question from JSON text; see `from_plain`.
-
-    Parameters
-    ----------
-    text : str
-        Of a JSON object.
-    """
+    """A question from JSON text; see `from_plain`."""
     return from_plain(json_of(text, "question"))
 
 

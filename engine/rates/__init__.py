@@ -37,38 +37,21 @@ class Symbol:
 
 @dataclass(frozen=True)
 class Term:
-    """One named term of a rate.
+    """One named term of a rate."""
 
-    Parameters
-    ----------
-    name : str
-        What people read; nothing follows from it.
-    size : Powers or function
-        Powers of the symbols, from which formula, slopes and borders follow; or what maps the
-        symbols of a point to the size, vectorised, where it is no product of powers.
-    is_private : bool
-        Whether it is a cost of privacy, which vanishes as ε grows.
-    formula : str
-        LaTeX; that of the powers if empty.
-    """
-
-    name: str
+    name: str  # what people read; nothing follows from it
+    # powers of the symbols, from which formula, slopes and borders follow; or what maps the symbols
+    # of a point to the size, vectorised, where it is no product of powers
     size: Powers | Callable[[Point], Array]
-    is_private: bool = False
-    formula: str = ""
+    is_private: bool = False  # whether it is a cost of privacy, which vanishes as ε grows
+    formula: str = ""  # LaTeX; that of the powers if empty
 
     def __post_init__(self) -> None:
         if isinstance(self.size, Powers) and not self.formula:
             object.__setattr__(self, "formula", self.size.formula)
 
     def value(self, point: Point) -> Array:
-        """The size of the term.
-
-        Parameters
-        ----------
-        point : mapping
-            All symbols, as arrays that broadcast.
-        """
+        """The size of the term."""
         return self.size.at(point) if isinstance(self.size, Powers) else self.size(point)
 
 
@@ -92,10 +75,6 @@ def border(key: str, symbol: str, below: Term, above: Term, formula: str) -> Bou
 
     Parameters
     ----------
-    key : str
-        Its name in the paper.
-    symbol : str
-        What moves.
     below, above : Term
         The terms that rule where the symbol is less and where it is more; both are powers.
     formula : str

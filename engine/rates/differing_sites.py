@@ -77,27 +77,6 @@ class Sites:
     and the other falls; below is no more than v. And d²r²/I ≥ d²/B. Other weights add to the upper
     bound. ∎
 
-    Parameters
-    ----------
-    n : (sites, *point)
-        People on each site.
-    epsilon : (sites, *point)
-        Budget of each site.
-    m : float or array
-        Observations per curve.
-    smoothness : float
-        α.
-    d : float or array
-        Coefficient functions beside the first; 1 for a mean.
-    rounds : float or array
-        T, the batches into which every site divides its people.
-    copies : float or array
-        How many sites each stands for.
-    weights : {"best", "people", "alike"}
-        ν_s: inverse to V_s, in proportion to people, or equal.
-    statistical, private : float
-        Constants in front of terms without and with privacy.
-
     Examples
     --------
     >>> sites = Sites(np.array([100.0, 900.0]), np.array([1.0, 0.1]), 20.0, 3.0)
@@ -105,14 +84,17 @@ class Sites:
     True
     """
 
-    n: Array
-    epsilon: Array
-    m: float | Array
-    smoothness: float
-    d: float | Array = 1.0
+    n: Array  # (sites, *point): people on each site
+    epsilon: Array  # (sites, *point): budget of each site
+    m: float | Array  # float or array: observations per curve
+    smoothness: float  # α
+    d: float | Array = 1.0  # float or array: coefficient functions beside the first; 1 for a mean
+    # float or array: T, the batches into which every site divides its people
     rounds: float | Array = 1.0
-    copies: float | Array = 1.0
+    copies: float | Array = 1.0  # float or array: how many sites each stands for
+    # {"best", "people", "alike"}: ν_s: inverse to V_s, in proportion to people, or equal
     weights: Weights = Weights.BEST
+    # statistical, private: constants in front of terms without and with privacy
     statistical: float = 1.0
     private: float = 1.0
 
@@ -341,13 +323,7 @@ class DifferingSitesRate(Rate):
     _condition: ClassVar[tuple[int, int]]  # powers of 1/m and 1/d in the condition on δ
 
     def sites(self, p: Point) -> Sites:
-        """Some kinds of sites around a full point, equally many of each.
-
-        Parameters
-        ----------
-        p : mapping
-            All symbols, as arrays that broadcast.
-        """
+        """Some kinds of sites around a full point, equally many of each."""
         log_scale = (np.arange(_KINDS) + 0.5) / _KINDS - 0.5
         kinds = log_scale.reshape(-1, *[1] * np.ndim(p["n"]))
         people, budget = self.people_ratio**kinds, self.budget_ratio**-kinds

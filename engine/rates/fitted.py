@@ -29,17 +29,10 @@ _ROUNDING = 1e-9
 
 @dataclass(frozen=True)
 class Weighted:
-    """A rate with a constant of the terms without and one of the terms with privacy.
-
-    Parameters
-    ----------
-    rate : Rate
-        What they stand before.
-    statistical, private : float
-        Above 0; one where a rate is left as it is.
-    """
+    """A rate with a constant of the terms without and one of the terms with privacy."""
 
     rate: Rate
+    # statistical, private: above 0; one where a rate is left as it is
     statistical: float = 1.0
     private: float = 1.0
 
@@ -54,13 +47,6 @@ class Weighted:
 
         A rate whose terms are all or none of privacy here, or a share of 0 or 1, is left as it is.
         Where constants stand within sums over sites the share may jump; it then is the next one.
-
-        Parameters
-        ----------
-        share : float
-            From 0 to 1.
-        **point : float
-            Symbols of the rate.
         """
         from scipy.optimize import brentq  # on first use: the first page does not wait for it
 
@@ -86,12 +72,7 @@ class Weighted:
         return self.statistical == self.private == 1
 
     def over(self, other: Rate) -> Weighted:
-        """Another rate with the same constants.
-
-        Parameters
-        ----------
-        other : Rate
-        """
+        """Another rate with the same constants."""
         return replace(self, rate=other)
 
     def evaluate(self, **point: float | Array) -> Array:
@@ -154,7 +135,6 @@ class Weighted:
 
         Parameters
         ----------
-        symbol : str
         **point : float or array
             Symbols of the rate.
         """
@@ -167,21 +147,13 @@ class Weighted:
 
 @dataclass(frozen=True)
 class FittedRate:
-    """A rate with both constants fitted to measured squared errors.
-
-    Parameters
-    ----------
-    weighted : Weighted
-        With the constants.
-    ranges : mapping of str to (float, float)
-        The least and the largest value of each symbol that varied in the study.
-    off : (points,)
-        Measured errors, as distances, over those of the fit.
-    """
+    """A rate with both constants fitted to measured squared errors."""
 
     weighted: Weighted
+    # mapping of str to (float, float): the least and the largest value of each symbol that varied
+    # in the study
     ranges: Mapping[str, tuple[float, float]]
-    off: Array
+    off: Array  # (points,): measured errors, as distances, over those of the fit
 
     @property
     def largest_deviation(self) -> float:
@@ -223,8 +195,6 @@ def fit(rate: Rate, point: Mapping[str, float | Array], squares: Array) -> Fitte
 
     Parameters
     ----------
-    rate : Rate
-        Without constants of its own.
     point : mapping of str to float or (points,)
         Public sizes and budgets of the study, by the names of symbols; at least one varies.
     squares : (points,)
@@ -275,8 +245,6 @@ def beside(weighted: Weighted, point: Mapping[str, float | Array], squares: Arra
 
     Parameters
     ----------
-    weighted : Weighted
-        With constants.
     point : mapping of str to float or (points,)
         Of the study.
     squares : (points,)
@@ -296,12 +264,8 @@ def public_point(rate: Rate, source: Source[Any], budget: Budget) -> dict[str, f
 
     Parameters
     ----------
-    rate : Rate
-        Whose symbols are asked for.
     source : Source
         Its public sizes are used, and how many coefficients it states to be other than 0.
-    budget : Budget
-        Of every site.
 
     Returns
     -------
@@ -333,8 +297,6 @@ def of_problem(task: str, source: Source[Any], **tuning: Any) -> Rate | None:
 
     Parameters
     ----------
-    task : str
-        The key of a task.
     source : Source
         Of the scenario, for its public sizes.
     **tuning

@@ -216,18 +216,12 @@ def _weighted_norm(squares: Array, direction: Array, is_saddle: bool) -> float:
 
 @dataclass(frozen=True)
 class LeastErrors:
-    """The floor of a study at several budgets.
+    """The floor of a study at several budgets."""
 
-    Parameters
-    ----------
-    errors : (budgets,)
-        Root mean squared distances from the true mean, in response units, which no unbiased
-        estimate with Gaussian noise is below; NaN where δ = 0, whose noise is not Gaussian.
-    sizes : (budgets,)
-        With how many functions it would be attained; 0 where there is no floor.
-    """
-
+    # (budgets,): root mean squared distances from the true mean, in response units, which no
+    # unbiased estimate with Gaussian noise is below; NaN where δ = 0, whose noise is not Gaussian
     errors: Array
+    # (budgets,): with how many functions it would be attained; 0 where there is no floor
     sizes: NDArray[np.int_]
 
 
@@ -427,13 +421,7 @@ class FloorRate(Rate):
                        deviation_length=people.length, deviation_smoothness=people.smoothness)
 
     def privacy(self, point: Point) -> Array:
-        """What privacy adds at least, at a full point.
-
-        Parameters
-        ----------
-        point : mapping
-            All symbols, as arrays that broadcast.
-        """
+        """What privacy adds at least, at a full point."""
         raise NotImplementedError
 
     def _sampling(self, point: Point) -> Array:

@@ -63,8 +63,6 @@ def largest_delta(limit: Array, power: float = 1.0) -> Array:
     ----------
     limit : array
         At least 0.
-    power : float
-        Of the logarithm.
 
     Returns
     -------

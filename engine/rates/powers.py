@@ -29,14 +29,7 @@ _SIGNS = {"epsilon": r"\varepsilon", "delta": r"\delta"}
 
 @dataclass(frozen=True)
 class Exponent:
-    """A number that formulas write with the sign of a parameter, such as −α/(α + 1).
-
-    Parameters
-    ----------
-    value : float
-    formula : str
-        LaTeX.
-    """
+    """A number that formulas write with the sign of a parameter, such as −α/(α + 1)."""
 
     value: float
     formula: str
@@ -60,22 +53,11 @@ class Exponent:
 
 @dataclass(frozen=True)
 class Powers:
-    """A constant times powers of symbols and of logarithms.
-
-    Parameters
-    ----------
-    at : function
-        Its value at a point, vectorised.
-    formula : str
-        LaTeX.
-    exponents : mapping
-        Of every symbol; those of a symbol within a logarithm are not counted.
-    logs : set of str
-        Symbols that stand in a logarithm.
-    """
+    """A constant times powers of symbols and of logarithms."""
 
     at: Callable[[Point], Array]
     formula: str
+    # of every symbol; those of a symbol within a logarithm are not counted
     exponents: Mapping[str, float] = field(default_factory=dict)
     logs: frozenset[str] = frozenset()
 
@@ -106,22 +88,11 @@ class Powers:
         return base + (f"^{sign}" if len(sign) == 1 else f"^{{{sign}}}")
 
     def exponent(self, symbol: str) -> float:
-        """The power of a symbol: ∂ log value / ∂ log symbol, where no logarithm holds it.
-
-        Parameters
-        ----------
-        symbol : str
-        """
+        """The power of a symbol: ∂ log value / ∂ log symbol, where no logarithm holds it."""
         return self.exponents.get(symbol, 0.0)
 
     def equals(self, other: Powers, symbol: str) -> Powers:
         """The value of a symbol at which two products are equal, from all other symbols.
-
-        Parameters
-        ----------
-        other : Powers
-        symbol : str
-            What is solved for.
 
         Raises
         ------
@@ -142,13 +113,7 @@ class Powers:
                        if name != symbol}, ratio.logs)
 
     def called(self, formula: str) -> Powers:
-        """The same product by another name, such as h for a bandwidth.
-
-        Parameters
-        ----------
-        formula : str
-            LaTeX.
-        """
+        """The same product by another name, such as h for a bandwidth."""
         return Powers(self.at, formula, self.exponents, self.logs)
 
 
@@ -166,21 +131,11 @@ def symbols(*names: str) -> tuple[Powers, ...]:
 
 
 def constant(value: float) -> Powers:
-    """A number, which formulas leave out.
-
-    Parameters
-    ----------
-    value : float
-    """
+    """A number, which formulas leave out."""
     return Powers(lambda p: np.asarray(value), "")
 
 
 def log(product: Powers) -> Powers:
-    """The logarithm of a product, whose powers may be part of another.
-
-    Parameters
-    ----------
-    product : Powers
-    """
+    """The logarithm of a product, whose powers may be part of another."""
     return Powers(lambda p: np.log(product.at(p)), rf"\log({product.formula})", {},
                   product.logs | frozenset(product.exponents))

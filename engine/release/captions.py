@@ -13,25 +13,13 @@ from engine.release.uncertainty import STAIRCASE
 
 
 def headline(release: Published) -> str:
-    """The first line of whatever shows the release.
-
-    Parameters
-    ----------
-    release : Published
-        From `engine.release.published`.
-    """
+    """The first line of whatever shows the release."""
     return sentences.headline(release.uncertainty, release.facts, release.cost.budget,
                               release.sizes.n_curves)
 
 
 def explained(release: Published) -> list[str]:
-    """What the band of a release means, and what was forecast of its error.
-
-    Parameters
-    ----------
-    release : Published
-        From `engine.release.published`.
-    """
+    """What the band of a release means, and what was forecast of its error."""
     is_over_time = len(release.x) > 1 and not (
         isinstance(release.facts, EventFacts) or release.facts.covariates)
     forecast = [] if release.forecast is None else [
@@ -40,35 +28,18 @@ def explained(release: Published) -> list[str]:
 
 
 def warnings(release: Published) -> list[str]:
-    """What is to be said with a release, in plain text: of its δ, its numbers and stated facts.
-
-    Parameters
-    ----------
-    release : Published
-        From `engine.release.published`.
-    """
+    """What is to be said with a release, in plain text: of its δ, its numbers and stated facts."""
     large = plain_text(sentences.large_delta(release.cost, release.sizes.n_curves))
     return [*filter(None, [large]), *sentences.warnings(release.uncertainty)]
 
 
 def statements(release: Published) -> list[str]:
-    """What stands beside the release wherever it is shown: warnings, band and forecast.
-
-    Parameters
-    ----------
-    release : Published
-        From `engine.release.published`.
-    """
+    """What stands beside the release wherever it is shown: warnings, band and forecast."""
     return [*warnings(release), *explained(release)]
 
 
 def columns(release: Published) -> dict[str, Array]:
     """The numbers of a release: places, functions, and the ends of their bands.
-
-    Parameters
-    ----------
-    release : Published
-        From `engine.release.published`.
 
     Returns
     -------
@@ -86,26 +57,14 @@ def columns(release: Published) -> dict[str, Array]:
 
 
 def band_name(release: Published) -> str:
-    """Level and kind: 95 % simultaneous confidence band.
-
-    Parameters
-    ----------
-    release : Published
-        From `engine.release.published`.
-    """
+    """Level and kind: 95 % simultaneous confidence band."""
     band = release.uncertainty.band
     return "confidence band" if band is None else (
         f"{percent(band.level)} {band.kind} confidence band")
 
 
 def alt(release: Published) -> str:
-    """What the picture shows, in words.
-
-    Parameters
-    ----------
-    release : Published
-        From `engine.release.published`.
-    """
+    """What the picture shows, in words."""
     values = np.concatenate(list(release.columns.values()))
     if not release.axis:
         return f"{release.value}: {number(float(values[0]), 4)}."
@@ -115,13 +74,7 @@ def alt(release: Published) -> str:
 
 
 def heading(release: Published) -> str:
-    """What was released, of how many, at which budget: the title of picture and report.
-
-    Parameters
-    ----------
-    release : Published
-        From `engine.release.published`.
-    """
+    """What was released, of how many, at which budget: the title of picture and report."""
     about, facts = release.card["release"], release.facts
     of = about["of"] if not facts.is_upload else uncapital(
         release.value if isinstance(facts, EventFacts) else facts.value_name)
@@ -131,11 +84,6 @@ def heading(release: Published) -> str:
 
 
 def is_staircase(release: Published) -> bool:
-    """Whether its band is steps between public edges, as for counted curves.
-
-    Parameters
-    ----------
-    release : Published
-    """
+    """Whether its band is steps between public edges, as for counted curves."""
     band = release.uncertainty.band
     return band is not None and band.kind == STAIRCASE

@@ -63,22 +63,14 @@ Answer = Callable[[Key, HardenedNoise, Array], Array]  # see `answered`
 
 @dataclass(frozen=True)
 class SiteCost:
-    """What a release would cost the people of one site.
-
-    Parameters
-    ----------
-    requested : Budget
-        What the site may spend.
-    certified, by_rho : Budget
-        What is proved of the noise that is drawn, and what OpenDP's maps alone prove of it.
-    inner : Budget
-        What the mechanism is planned with for this site.
-    """
+    """What a release would cost the people of one site."""
 
     requested: Budget
+    # certified, by_rho: what is proved of the noise that is drawn, and what OpenDP's maps alone
+    # prove of it
     certified: Budget
     by_rho: Budget
-    inner: Budget
+    inner: Budget  # what the mechanism is planned with for this site
 
 
 @dataclass(frozen=True)
@@ -87,32 +79,20 @@ class ReleaseCost:
 
     Where every site has a budget of its own, budgets hold for everybody, whichever the site: they
     have the largest ε and the largest δ of all.
-
-    Parameters
-    ----------
-    costs : tuple of SiteCost
-        What it costs all people, or those of each site where each has a budget of its own.
-    ideal : Budget
-        What continuous noise of the same size would cost.
-    spends : tuple of Spend
-        The ledger of the mechanism, with ideal noise.
-    messages : mapping of (server, key of a step) to LatticeNoise or CountNoise
-        How each message is noised.
-    known : mapping of (server, key of a step) to Array
-        Each message on stand-in data; its numbers without noise are those that are published.
-    steps : mapping of str to Step
-        What is sent, by the keys of steps.
-    shares : Shares or None
-        Who adds the noise, where each message is a sum over sites that add it in shares. Then the
-        certified cost is that of the noise that honest sites leave.
     """
 
+    # what it costs all people, or those of each site where each has a budget of its own
     costs: tuple[SiteCost, ...]
-    ideal: Budget
-    spends: tuple[Spend, ...]
+    ideal: Budget  # what continuous noise of the same size would cost
+    spends: tuple[Spend, ...]  # the ledger of the mechanism, with ideal noise
+    # mapping of (server, key of a step) to LatticeNoise or CountNoise: how each message is noised
     messages: Mapping[Key, HardenedNoise]
+    # mapping of (server, key of a step) to Array: each message on stand-in data; its numbers
+    # without noise are those that are published
     known: Mapping[Key, Array]
-    steps: Mapping[str, Step]
+    steps: Mapping[str, Step]  # what is sent, by the keys of steps
+    # who adds the noise, where each message is a sum over sites that add it in shares. Then the
+    # certified cost is that of the noise that honest sites leave.
     shares: Shares | None = None
 
     @property
@@ -193,8 +173,6 @@ def release_cost(data: Data, mechanism: Mechanism, budget: Budget, shares: Share
     ----------
     data : Data
         One data set (n_repeats = 1).
-    mechanism : Mechanism
-        With its settings.
     budget : Budget
         The most that may be spent; δ counts as 0 for mechanisms that keep their promise with δ = 0.
     shares : Shares, optional
@@ -225,8 +203,6 @@ def release_cost_by_site(data: Data, mechanism: Mechanism, budgets: Sequence[Bud
     ----------
     data : Data
         One data set (n_repeats = 1), of which sizes alone are looked at.
-    mechanism : Mechanism
-        With its settings.
     budgets : sequence of Budget
         The most that the people of each site may spend.
 
@@ -282,10 +258,6 @@ def _check_people(data: Data) -> None:
 def check_finite(budget: Budget) -> None:
     """Refuse a budget without privacy.
 
-    Parameters
-    ----------
-    budget : Budget
-
     Raises
     ------
     InputError
@@ -312,11 +284,6 @@ def _check_mechanism(data: Data, mechanism: Mechanism, budgets: tuple[Budget, ..
 
 def check_published(mechanism: Mechanism) -> None:
     """Refuse a method whose kind of result is not published, whatever its data are.
-
-    Parameters
-    ----------
-    mechanism : Mechanism
-        With its settings.
 
     Raises
     ------
@@ -406,13 +373,7 @@ _OTHERWISE = Step("something else than was quoted")
 
 
 def unhardened(step: Step) -> InputError:
-    """The error where something is not sent as it was rehearsed.
-
-    Parameters
-    ----------
-    step : Step
-        What is sent.
-    """
+    """The error where something is not sent as it was rehearsed."""
     return InputError(f"“{step.label}” is sent in a way for which there is no hardened noise.",
                       field="mechanism", hint="It can be looked at, not published.")
 
@@ -591,8 +552,6 @@ def hardened(data: Data, mechanism: Mechanism, cost: ReleaseCost
     ----------
     data : Data
         One data set (n_repeats = 1), in random order.
-    mechanism : Mechanism
-        That of the cost.
     cost : ReleaseCost
         For data of the same public sizes and facts.
 
@@ -625,8 +584,6 @@ def replayed(stand_in: Data, mechanism: Mechanism, cost: ReleaseCost, stored: Ma
     ----------
     stand_in : Data
         Of the same public sizes and facts; they hold nobody's numbers.
-    mechanism : Mechanism
-        That of the cost.
     cost : ReleaseCost
         The one the messages were drawn for.
     stored : mapping of (server, key of a step) to Array
@@ -652,10 +609,6 @@ def answered(data: Data, mechanism: Mechanism, cost: ReleaseCost, answer: Answer
     ----------
     data : Data
         One data set (n_repeats = 1) of the sizes of the rehearsal.
-    mechanism : Mechanism
-        That of the cost.
-    cost : ReleaseCost
-        Which messages there are.
     answer : callable
         Gets the key of a message, its noise and its numbers (size,) in units of that noise, before
         anything is added; returns what is sent in their place, multiples of the lattice.
@@ -679,11 +632,6 @@ def answered(data: Data, mechanism: Mechanism, cost: ReleaseCost, answer: Answer
 
 def publishable_data(source: Source[Data]) -> Data:
     """The data of a source, as the preview has them; simulated ones are refused.
-
-    Parameters
-    ----------
-    source : Source
-        Public data, or an upload.
 
     Raises
     ------

@@ -37,27 +37,14 @@ _DIGITS = 1e-7  # of the stated range: a table has ten digits, and so have coeff
 
 @dataclass(frozen=True)
 class Finding:
-    """One thing that was looked at.
+    """One thing that was looked at."""
 
-    Parameters
-    ----------
-    holds : bool or None
-        None where it could not be told.
-    text : str
-        A sentence.
-    """
-
-    holds: bool | None
+    holds: bool | None  # none where it could not be told
     text: str
 
 
 def unpacked(named: Mapping[str, bytes]) -> dict[str, dict[str, bytes]]:
     """Files by the folder of their release: archives of *Publish* are opened, one for each group.
-
-    Parameters
-    ----------
-    named : mapping of str to bytes
-        File names to contents.
 
     Raises
     ------

@@ -46,12 +46,6 @@ def released_counts(estimate: Estimate, mechanism: Mechanism, data: EventData, c
     ----------
     estimate : Estimate
         Of one budget, with the released table.
-    mechanism : Mechanism
-        Noised counts.
-    data : EventData
-        Of which sizes and facts alone are looked at.
-    cost : ReleaseCost
-        What it cost.
     axes : Axes
         With all places where curves can be given.
     """
@@ -82,25 +76,13 @@ def released_counts(estimate: Estimate, mechanism: Mechanism, data: EventData, c
 
 
 def first_table(estimate: Estimate) -> CountTable:
-    """The table of the first release of an estimate of one budget.
-
-    Parameters
-    ----------
-    estimate : Estimate
-        With released tables.
-    """
+    """The table of the first release of an estimate of one budget."""
     released: CountTable = estimate.released[0]
     return replace(released, noisy=released.noisy[0, 0])
 
 
 def curves_in(table: CountTable, mechanism: Mechanism) -> Sequence[CountedCurve]:
-    """The curves of a released table; none of scores, whose ROC curve has no band.
-
-    Parameters
-    ----------
-    mechanism : Mechanism
-        Noised counts.
-    """
+    """The curves of a released table; none of scores, whose ROC curve has no band."""
     return ESTIMANDS[mechanism.main_task.key].bands(table, mechanism.values()["least_at_risk"])
 
 

@@ -17,11 +17,6 @@ def content_of(source: Source[Data]) -> bytes:
 
     Records are hashed one by one, and their hashes are sorted.
 
-    Parameters
-    ----------
-    source : Source
-        Public data, or an upload.
-
     Returns
     -------
     bytes

@@ -274,13 +274,7 @@ def edges_of(data: Mapping[str, Any]) -> tuple[float, ...]:
 
 
 def facts_to_plain(facts: PublicFacts) -> dict[str, Any]:
-    """What is stated of curves, as `stated_facts` reads it.
-
-    Parameters
-    ----------
-    facts : PublicFacts
-        Of curves.
-    """
+    """What is stated of curves, as `stated_facts` reads it."""
     return {**{name: getattr(facts, name) for name in ENDS}, **_words_of(facts),
             "origin": facts.origin, "periodic": facts.periodic,
             "design": StatedDesign.of(facts).to_plain(),

@@ -28,11 +28,6 @@ from engine.uploads import stated as stated_words
 def all_files(release: Published) -> dict[str, bytes]:
     """All files of a release, to be given away together.
 
-    Parameters
-    ----------
-    release : Published
-        From `engine.release.published`.
-
     Returns
     -------
     dict of str to bytes
@@ -65,34 +60,17 @@ def archive(*releases: Published) -> bytes:
 
 
 def card(release: Published) -> bytes:
-    """The guarantee for machines, as JSON.
-
-    Parameters
-    ----------
-    release : Published
-        From `engine.release.published`.
-    """
+    """The guarantee for machines, as JSON."""
     return json.dumps(release.card, ensure_ascii=False, indent=2, allow_nan=False).encode()
 
 
 def request(release: Published) -> bytes:
-    """The same settings as a file for `python -m engine release`.
-
-    Parameters
-    ----------
-    release : Published
-        From `engine.release.published`.
-    """
+    """The same settings as a file for `python -m engine release`."""
     return json.dumps(release.request, ensure_ascii=False, indent=2).encode()
 
 
 def numbers_csv(release: Published) -> bytes:
     """A row for each place; lines that begin with # say what the file is.
-
-    Parameters
-    ----------
-    release : Published
-        From `engine.release.published`.
 
     Returns
     -------
@@ -125,11 +103,6 @@ def _csv(about: Sequence[str], table: Mapping[str, Any]) -> bytes:
 def report(release: Published) -> bytes:
     """One printable page without requests: verdict, picture, band, guarantee, its limits.
 
-    Parameters
-    ----------
-    release : Published
-        From `engine.release.published`.
-
     Returns
     -------
     bytes
@@ -145,11 +118,6 @@ def report(release: Published) -> bytes:
 
 def guarantee_rows(release: Published) -> Mapping[str, str]:
     """The guarantee in a few rows of words.
-
-    Parameters
-    ----------
-    release : Published
-        From `engine.release.published`.
 
     Returns
     -------

@@ -50,8 +50,6 @@ def write(name: str, files: Mapping[str, bytes]) -> list[Path]:
     ----------
     name : str
         The path of the folder, as a person gave it.
-    files : mapping of str to bytes
-        File name to content.
 
     Returns
     -------
@@ -93,13 +91,7 @@ def _write_all(folder: Path, files: Mapping[str, bytes]) -> None:
 
 
 def to_disk(folder: Path) -> None:
-    """Wait until the names of the files of a folder are on disk, as their contents are.
-
-    Parameters
-    ----------
-    folder : Path
-        That is there.
-    """
+    """Wait until the names of the files of a folder are on disk, as their contents are."""
     handle = os.open(folder, os.O_RDONLY)
     try:
         os.fsync(handle)

@@ -133,8 +133,6 @@ def freeze(ledger: Ledger, file: bytes, data: Mapping[str, Any], name: str = "",
 
     Parameters
     ----------
-    ledger : Ledger
-        Of the holder; nothing is charged.
     file : bytes
         The content of the file. The ledger keeps a keyed hash of it.
     data : mapping

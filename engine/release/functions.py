@@ -32,34 +32,17 @@ _LOWERED = ("Of the noisy variances and covariances {} were larger than the stat
 
 
 class Axes(NamedTuple):
-    """Where a release is evaluated, and what its axes are called.
+    """Where a release is evaluated, and what its axes are called."""
 
-    Parameters
-    ----------
-    x : (k,)
-        Places in their own unit; one where the result is a number.
-    across, up : str
-        Names of the places and of the values, with units; a released number has no places.
-    scale : float
-        By which values on unit places are multiplied to get their unit.
-    """
-
-    x: Array
+    x: Array  # (k,): places in their own unit; one where the result is a number
+    # across, up: names of the places and of the values, with units; a released number has no places
     across: str
     up: str
-    scale: float = 1.0
+    scale: float = 1.0  # by which values on unit places are multiplied to get their unit
 
 
 class Table(NamedTuple):
-    """A table that is published beside the functions, as a file of its own.
-
-    Parameters
-    ----------
-    about : str
-        What it is.
-    columns : mapping of str to sequence
-        By title.
-    """
+    """A table that is published beside the functions, as a file of its own."""
 
     about: str
     columns: Mapping[str, Sequence[Any]]
@@ -67,32 +50,20 @@ class Table(NamedTuple):
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class ReleasedFunctions:
-    """The published numbers of one release.
+    """The published numbers of one release."""
 
-    Parameters
-    ----------
-    x : (k,)
-        Places in the data's own unit; one for a released number.
-    columns : mapping of str to (k,)
-        The released functions there, held to the public bounds.
-    ranges : mapping of str to pair of (k,)
-        Lower and upper end of the confidence band of each function, where there is one.
-    uncertainty : Uncertainty
-        How far off the release may be.
-    tables : mapping of str to Table
-        What is published beside them, by the name of its file.
-    by_place : mapping of str to (k,)
-        What else follows at each place.
-    is_surface : bool
-        Whether the columns are one function of two times, a column for each second time.
-    """
-
-    x: Array
+    x: Array  # (k,): places in the data's own unit; one for a released number
+    # mapping of str to (k,): the released functions there, held to the public bounds
     columns: Mapping[str, Array]
+    # mapping of str to pair of (k,): lower and upper end of the confidence band of each function,
+    # where there is one
     ranges: Mapping[str, tuple[Array, Array]]
-    uncertainty: Uncertainty
+    uncertainty: Uncertainty  # how far off the release may be
+    # what is published beside them, by the name of its file
     tables: Mapping[str, Table] = field(default_factory=dict)
+    # mapping of str to (k,): what else follows at each place
     by_place: Mapping[str, Array] = field(default_factory=dict)
+    # whether the columns are one function of two times, a column for each second time
     is_surface: bool = False
 
 
@@ -103,8 +74,6 @@ def axes_of(mechanism: Mechanism, facts: PublicFacts) -> Axes:
     ----------
     mechanism : Mechanism
         Its task says what the result is a function of.
-    facts : PublicFacts
-        Names, units and ranges.
     """
     grid, value = drawing_grid(), named(facts.value_name, facts.value_unit)
     argument = mechanism.main_task.argument
@@ -134,16 +103,8 @@ def functions_of(estimate: Estimate, mechanism: Mechanism, data: Data, cost: Rel
 
     Parameters
     ----------
-    estimate : Estimate
-        What was released.
-    mechanism : Mechanism
-        By which.
     data : Data
         Of the public sizes and facts alone.
-    cost : ReleaseCost
-        What it cost.
-    axes : Axes
-        Of the release.
     """
     facts, x, is_surface = data.facts, axes.x, mechanism.main_task.argument is Argument.TWO_TIMES
     rows = _rows(estimate, mechanism, x) * axes.scale

@@ -24,20 +24,14 @@ KEY = "group"  # of a request, about its data
 class StatedGroups:
     """Which groups of a file are published.
 
-    Parameters
-    ----------
-    set : str
-        What they are together: guarantee cards tell by it that they belong together.
-    names : tuple of str
-        What the texts of their column mean. Who has another text is in none and is left out.
-
     Raises
     ------
     InputError
         If there are too few or too many, one stands twice, or the set has no name.
     """
 
-    set: str
+    set: str  # what they are together: guarantee cards tell by it that they belong together
+    # what the texts of their column mean. Who has another text is in none and is left out.
     names: tuple[str, ...]
 
     def __post_init__(self) -> None:
@@ -50,11 +44,6 @@ class StatedGroups:
 
     def check(self, name: Any) -> str:
         """One of the groups.
-
-        Parameters
-        ----------
-        name : object
-            What a request says.
 
         Raises
         ------
@@ -72,13 +61,6 @@ class StatedGroups:
 
     def people(self, source: Upload, name: str) -> Upload:
         """The people of one group, as a data set of their own.
-
-        Parameters
-        ----------
-        source : Upload
-            Read with a column of groups.
-        name : str
-            Of the group.
 
         Raises
         ------
@@ -98,8 +80,6 @@ def in_request(data: Mapping[str, Any], reading: Reading, name: str
         Its entry "data", which may name one group.
     reading : Reading
         Whose column of groups gives all of them, in their stated order.
-    name : str
-        Of the request.
 
     Returns
     -------

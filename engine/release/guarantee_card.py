@@ -52,13 +52,6 @@ def _is_by_observation(mechanism: Mechanism) -> bool:
 def unit_of(source: Source[Data], mechanism: Mechanism) -> str:
     """What is protected: all of a person, or less where the data or the method say so.
 
-    Parameters
-    ----------
-    source : Source
-        Public data, or an upload.
-    mechanism : Mechanism
-        With its settings.
-
     Examples
     --------
     >>> from engine.mechanisms import mechanisms
@@ -103,17 +96,6 @@ VERSION = 3
 def card_of(plan: ReleasePlan, receipt: Receipt, estimate: Estimate, functions: ReleasedFunctions
             ) -> dict[str, Any]:
     """The guarantee card of a release.
-
-    Parameters
-    ----------
-    plan : ReleasePlan
-        All that is public of it.
-    receipt : Receipt
-        Of its charge.
-    estimate : Estimate
-        What was released.
-    functions : ReleasedFunctions
-        What is shown of it.
 
     Returns
     -------

@@ -108,11 +108,6 @@ def tidy(path: Path) -> None:
     """Remove what processes left that were killed while they made or tried a ledger.
 
     Whoever is making one at this moment finds that another was faster, or tries once more.
-
-    Parameters
-    ----------
-    path : Path
-        Of the ledger.
     """
     for left in path.parent.glob(f".{glob.escape(path.name)}.????????.*"):
         if left.suffix == _NEW:
@@ -194,8 +189,6 @@ def opened(path: Path, trial: Trial) -> Iterator[sqlite3.Connection]:
 
     Parameters
     ----------
-    path : Path
-        Of a file that is there.
     trial : callable
         Reads a ledger and raises what is wrong with it; tried on a copy where a journal lies beside
         the ledger.

@@ -22,54 +22,25 @@ TIME_IN_RANGE = "time_in_range"  # the table of average shares in ranges
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class ReleasedPercentiles(ReleasedFunctions):
-    """The published numbers of percentile curves, with the time in ranges where some are stated.
+    """The published numbers of percentile curves, with the time in ranges where some are stated."""
 
-    Parameters
-    ----------
-    levels : (T,)
-        Shares of observations below each curve, rising, in the order of `columns`.
-    limits : tuple of float
-        Stated cut-offs of ranges, rising; empty where there are none.
-    target : tuple of float
-        The two cut-offs of the range in the middle; empty where none is.
-    average, error : (L + 1,)
-        The share of observations in each range over the whole time, from low to high, with
-        standard errors.
-    """
-
+    # (T,): shares of observations below each curve, rising, in the order of `columns`
     levels: Array
-    limits: tuple[float, ...]
-    target: tuple[float, ...]
+    limits: tuple[float, ...]  # stated cut-offs of ranges, rising; empty where there are none
+    target: tuple[float, ...]  # the two cut-offs of the range in the middle; empty where none is
+    # average, error, each (L + 1,): the share of observations in each range over the whole time,
+    # from low to high, with standard errors
     average: Array
     error: Array
 
     def names(self, unit: str) -> list[str]:
-        """Of the ranges, from low to high; none without cut-offs.
-
-        Parameters
-        ----------
-        unit : str
-            Of observations.
-        """
+        """Of the ranges, from low to high; none without cut-offs."""
         return names_of_ranges(self.limits, unit) if self.limits else []
 
 
 def released_percentiles(estimate: Estimate, mechanism: PercentileCurves, data: Data,
                          cost: ReleaseCost, axes: Axes) -> ReleasedPercentiles:
-    """The curves of one release with all that follows from them.
-
-    Parameters
-    ----------
-    estimate : Estimate
-        Of one budget.
-    mechanism : PercentileCurves
-    data : Data
-        Of which sizes and facts alone are looked at.
-    cost : ReleaseCost
-        What it cost.
-    axes : Axes
-        Of the release.
-    """
+    """The curves of one release with all that follows from them."""
     x = axes.x
     facts, names = data.facts, estimate.functions
     rows = estimate.values(drawing_grid())[0, 0, 0]

@@ -37,8 +37,6 @@ def picture(release: Published, with_notes: bool = True) -> str:
 
     Parameters
     ----------
-    release : Published
-        From `engine.release.published`.
     with_notes : bool
         Whether what stands beside the release is put under it: not where a page says it anyway.
     """

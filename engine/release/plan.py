@@ -103,18 +103,13 @@ def public_reading(plain: Mapping[str, Any]) -> dict[str, Any]:
 class ReleasePlan:
     """The public side of one release.
 
-    Parameters
-    ----------
-    plain : mapping
-        All of it, as JSON has it.
-
     Raises
     ------
     InputError
         From `read`, if the bytes are no plan of a version that is known.
     """
 
-    plain: Mapping[str, Any]
+    plain: Mapping[str, Any]  # all of it, as JSON has it
 
     @classmethod
     def of(cls, source: Source[Data], mechanism: Mechanism, budget: Budget, name: str, unit: str,
@@ -127,14 +122,6 @@ class ReleasePlan:
         ----------
         source : Source
             Public data, or an upload, of which nothing but public sizes and stated facts is kept.
-        mechanism : Mechanism
-            With its settings.
-        budget : Budget
-            What was asked for.
-        name : str
-            What the release is called.
-        unit : str
-            What is protected, in words.
         request : mapping
             The same settings for the command line, to be given away with the release.
         forecast : Forecast, optional
@@ -165,21 +152,11 @@ class ReleasePlan:
 
         Parameters
         ----------
-        data : Data
-            Of which sizes and facts alone are looked at.
-        mechanism : Mechanism
-            With its settings.
         budgets : sequence of Budget
             What the people of each site may spend.
-        name, unit, request
-            As those of `of`.
-        sites : sequence of str
-            Their names.
         shares : Shares, optional
             Who adds the noise, where only sums over all sites are read. The data have all people at
             one site then, and there is one budget.
-        protected : str
-            As that of `of`.
         """
         requested = [asdict(budget) for budget in budgets]
         return cls._with_noise({

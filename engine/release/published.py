@@ -47,52 +47,23 @@ from engine.sources import Source
 
 @dataclass(frozen=True, eq=False)
 class Published:
-    """One release: all of it but the standing, which is its holder's, may be shown to anybody.
-
-    Parameters
-    ----------
-    name : str
-        What its holder called it.
-    at : str
-        When it was charged, ISO 8601 in UTC.
-    title : str
-        What was released.
-    axis, value : str
-        Names of the places and of the values, with units; a released number has no axis.
-    functions : ReleasedFunctions
-        The released functions with their bands and tables.
-    card : mapping
-        The guarantee as plain values.
-    request : mapping
-        The same settings for the command line.
-    standing : Standing
-        What its people have lost and have left; for the holder alone.
-    cost : ReleaseCost
-        What it cost, and how each message was noised.
-    facts : PublicFacts
-        What was stated of the data.
-    sizes : Sizes
-        How many they are.
-    release_id : str
-        Random, by which it can be made again.
-    forecast : Forecast or None
-        What its holder was told of the error before.
-    """
+    """One release: all of it but the standing, which is its holder's, may be shown to anybody."""
 
     name: str
-    at: str
+    at: str  # when it was charged, ISO 8601 in UTC
     title: str
+    # axis, value: names of the places and of the values, with units; a released number has no axis
     axis: str
     value: str
-    functions: ReleasedFunctions
+    functions: ReleasedFunctions  # the released functions with their bands and tables
     card: Mapping[str, Any]
-    request: Mapping[str, Any]
-    standing: Standing | None
-    cost: ReleaseCost
+    request: Mapping[str, Any]  # the same settings for the command line
+    standing: Standing | None  # what its people have lost and have left; for the holder alone
+    cost: ReleaseCost  # what it cost, and how each message was noised
     facts: PublicFacts
     sizes: Sizes
-    release_id: str
-    forecast: Forecast | None = None
+    release_id: str  # random, by which it can be made again
+    forecast: Forecast | None = None  # what its holder was told of the error before
 
     @property
     def x(self) -> Array:
@@ -163,18 +134,6 @@ def publish(source: Source[Data], mechanism: Mechanism, budget: Budget, ledger: 
 
     Parameters
     ----------
-    source : Source
-        Public data, or an upload.
-    mechanism : Mechanism
-        With its settings.
-    budget : Budget
-        The most that may be spent.
-    ledger : Ledger
-        That is charged.
-    name : str
-        What the release is called.
-    total, same_people
-        As for `Ledger.charge`.
     forecast : Forecast, optional
         What the holder was told of the error of such releases, to stand beside this one.
     leave_out : bool
@@ -273,8 +232,6 @@ def again(ledger: Ledger, release_id: str) -> Published:
 
     Parameters
     ----------
-    ledger : Ledger
-        That has it.
     release_id : str
         From its receipt or its card.
 
@@ -343,8 +300,6 @@ def assemble(plan: ReleasePlan, messages: Mapping[Key, Array], receipt: Receipt)
         All that is public of the release.
     messages : mapping of (server, key of a step) to Array
         Noisy numbers of each message, as `certified.hardened` returns them.
-    receipt : Receipt
-        Of its charge.
 
     Raises
     ------

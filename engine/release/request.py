@@ -95,26 +95,13 @@ _KEYS = ("version", "name", "source", "data", "mechanism", "budgets", "repeats",
 
 @dataclass(frozen=True)
 class Request:
-    """What to publish.
-
-    Parameters
-    ----------
-    source : Source
-        Public data, or an upload.
-    mechanism : Mechanism
-        With its settings.
-    budget : Budget
-        For all sites.
-    name : str
-        Of the release; may be empty, and is then asked for.
-    leave_out : bool
-        True to publish about the others where people have too little budget left.
-    """
+    """What to publish."""
 
     source: Source[Data]
     mechanism: Mechanism
     budget: Budget
-    name: str = ""
+    name: str = ""  # of the release; may be empty, and is then asked for
+    # true to publish about the others where people have too little budget left
     leave_out: bool = False
 
 
@@ -148,13 +135,6 @@ def checked(text: str) -> tuple[dict[str, Any], str]:
 
 def from_json(text: str, folder: Path) -> tuple[Request, ...]:
     """Read a request for one release, or for one of each of several groups.
-
-    Parameters
-    ----------
-    text : str
-        JSON, as the module describes it.
-    folder : Path
-        That of the request.
 
     Returns
     -------
@@ -200,12 +180,6 @@ def to_plain(source: Source[Data], mechanism: Mechanism, budget: Budget,
 
     Parameters
     ----------
-    source : Source
-        Public data, or an upload.
-    mechanism : Mechanism
-        With its settings.
-    budget : Budget
-        For all sites.
     own_file : OwnFile, optional
         How an uploaded file was read; a gap of its reading is asked for when it is read back.
 
@@ -239,8 +213,6 @@ def stated_of(facts: PublicFacts, mechanism: Mechanism) -> dict[str, Any]:
 
     Parameters
     ----------
-    facts : PublicFacts
-        As stated.
     mechanism : Mechanism
         Which data it takes says how they are stated.
     """
@@ -249,35 +221,21 @@ def stated_of(facts: PublicFacts, mechanism: Mechanism) -> dict[str, Any]:
 
 
 class StatedFacts(NamedTuple):
-    """What a request states of a file, part by part, before it is checked as a whole.
-
-    Parameters
-    ----------
-    numbers, words, flags : mapping
-        By the name of the fact.
-    design : StatedDesign
-    covariates, features : sequence of StatedCovariate
-        Columns with their ranges: all of them, with what is predicted, and those of records.
-    edges : tuple of float
-        Of intervals; empty without.
-    """
+    """What a request states of a file, part by part, before it is checked as a whole."""
 
     numbers: Mapping[str, float]
     words: Mapping[str, str]
     flags: Mapping[str, bool]
     design: StatedDesign
+    # covariates, features: columns with their ranges: all of them, with what is predicted, and
+    # those of records
     covariates: Sequence[StatedCovariate]
     features: Sequence[StatedCovariate]
-    edges: tuple[float, ...]
+    edges: tuple[float, ...]  # of intervals; empty without
 
 
 def stated_in(text: str) -> StatedFacts:
     """The public facts of a request, such as the settings that are saved with a release.
-
-    Parameters
-    ----------
-    text : str
-        JSON, as the module describes it.
 
     Raises
     ------
@@ -345,8 +303,6 @@ def uploaded(content: bytes, data: Mapping[str, Any], mechanism: Mechanism,
 
     Parameters
     ----------
-    content : bytes
-        The file.
     data : mapping
         Its complete reading, and what is stated of it; keys as `keys_of` lists.
     facts : PublicFacts, optional

@@ -62,13 +62,7 @@ def before(source: Source[Data], mechanism: Mechanism, cost: ReleaseCost, standi
 
 
 def certified(cost: ReleaseCost) -> str:
-    """The certified charge, and what the ideal one is.
-
-    Parameters
-    ----------
-    cost : ReleaseCost
-        What the release costs.
-    """
+    """The certified charge, and what the ideal one is."""
     words = (f"Certified: **{budget_chip(cost.certified)}**. This is what is spent: it is proved "
              "for the noise that is really drawn, rounding included.")
     ideal = f"{cost.ideal.epsilon:.3g}"
@@ -83,8 +77,6 @@ def large_delta(cost: ReleaseCost, n: int) -> str:
 
     Parameters
     ----------
-    cost : ReleaseCost
-        What the release costs.
     n : int
         People in the data, at all sites.
     """
@@ -92,15 +84,7 @@ def large_delta(cost: ReleaseCost, n: int) -> str:
 
 
 def odds(facts: PublicFacts, cost: ReleaseCost) -> str:
-    """What an attacker could find out about one person, by what is charged.
-
-    Parameters
-    ----------
-    facts : PublicFacts
-        The noun for one person.
-    cost : ReleaseCost
-        What the release costs.
-    """
+    """What an attacker could find out about one person, by what is charged."""
     found = risk.of_ledger(cost.certified_spends)
     return " ".join((odds_main(found, facts.person, cost.certified_spends[0].unit.noun),
                      odds_at_few_alarms(found)))
@@ -160,13 +144,7 @@ def after(facts: PublicFacts, standing: Standing | None) -> str:
 
 
 def asked_before(receipt: Receipt) -> str:
-    """That the very same release is in the ledger already, and what asking for it again does.
-
-    Parameters
-    ----------
-    receipt : Receipt
-        Of the same request.
-    """
+    """That the very same release is in the ledger already, and what asking for it again does."""
     when, known_as = receipt.at[:10], f"id {receipt.release_id}"
     if receipt.state == "charged":
         return (f"This release was charged on {when} ({known_as}) and never drawn: its process was "
@@ -179,26 +157,14 @@ def asked_before(receipt: Receipt) -> str:
 
 
 def never_drawn(entry: Entry) -> str:
-    """What to do about a charge under which nothing was drawn.
-
-    Parameters
-    ----------
-    entry : Entry
-        In the state "charged".
-    """
+    """What to do about a charge under which nothing was drawn."""
     return (f"**“{escape(entry.name)}” was charged on {entry.at[:10]} and never drawn:** the "
             "server stopped in between. Choose the same data and settings, and it can be drawn "
             "under that charge. It counts in any case.")
 
 
 def became(entry: Entry) -> str:
-    """What became of a charge, where that is not just that it was published.
-
-    Parameters
-    ----------
-    entry : Entry
-        In any state.
-    """
+    """What became of a charge, where that is not just that it was published."""
     return {"charged": "charged, never drawn: ask for it with the same settings and name, and it "
                        "is drawn under this charge",
             "under way": "charged, under way with other sites",
@@ -207,15 +173,7 @@ def became(entry: Entry) -> str:
 
 
 def each_group(facts: PublicFacts, names: Sequence[str]) -> str:
-    """That groups are released apart, and what that costs together.
-
-    Parameters
-    ----------
-    facts : PublicFacts
-        The nouns for one person and for several.
-    names : sequence of str
-        Of the groups.
-    """
+    """That groups are released apart, and what that costs together."""
     return (f"One release for each of {len(names)} groups: {', '.join(map(escape, names))}. No "
             f"{escape(facts.person)} is in two, so together they cost one {escape(facts.person)} "
             f"no more than one of them. {escape(capital(facts.people))} in no group are left out.")
@@ -232,10 +190,6 @@ def confirmations(facts: PublicFacts, cost: ReleaseCost, of_rows: bool = False) 
 
     Parameters
     ----------
-    facts : PublicFacts
-        The noun for one person.
-    cost : ReleaseCost
-        What it would cost.
     of_rows : bool
         Whether somebody may have several rows, each of which is protected on its own.
     """
@@ -365,19 +319,7 @@ def still_missing(is_ticked: bool, name: str) -> str:
 
 
 def headline(uncertainty: Uncertainty, facts: PublicFacts, budget: Budget, n: int) -> str:
-    """The first line of everything published: what can be read from it, and how far off it is.
-
-    Parameters
-    ----------
-    uncertainty : Uncertainty
-        Of the release.
-    facts : PublicFacts
-        Its unit of values.
-    budget : Budget
-        What was asked for.
-    n : int
-        People in the data.
-    """
+    """The first line of everything published: what can be read from it, and how far off it is."""
     band, verdict = uncertainty.band, uncertainty.feasibility
     is_doubtful = uncertainty.verdict == "doubtful"
     parts = []
@@ -426,8 +368,6 @@ def band_explained(uncertainty: Uncertainty, facts: PublicFacts) -> list[str]:
 
     Parameters
     ----------
-    uncertainty : Uncertainty
-        Of the release.
     facts : PublicFacts
         The name and unit of time.
     """
@@ -513,13 +453,7 @@ def _level(uncertainty: Uncertainty) -> str:
 
 
 def warnings(uncertainty: Uncertainty) -> list[str]:
-    """What is to be said with a release, from its own numbers and stated facts.
-
-    Parameters
-    ----------
-    uncertainty : Uncertainty
-        Of the release.
-    """
+    """What is to be said with a release, from its own numbers and stated facts."""
     sentences, band = list(uncertainty.warnings), uncertainty.band
     if band is not None and not band.counts_bias:
         sentences += filter(None, [quality.few_functions(band.basis_size)])
@@ -529,13 +463,7 @@ def warnings(uncertainty: Uncertainty) -> list[str]:
 
 
 def moved(share: float) -> str:
-    """That some noisy values lay beyond the stated bounds.
-
-    Parameters
-    ----------
-    share : float
-        Of the released places.
-    """
+    """That some noisy values lay beyond the stated bounds."""
     return (f"At {percent(max(share, 0.01))} of the times the noisy value lay beyond the stated "
             "bounds and was moved to the nearest one.")
 

@@ -16,11 +16,6 @@ def card_entries(data: Data) -> dict[str, Any]:
 
     All are stated or public. How many observations there are stands in it only where that is
     public, as for data that are published already.
-
-    Parameters
-    ----------
-    data : Data
-        Of which sizes and facts alone are looked at.
     """
     facts = data.facts
     group = {} if facts.group is None else {"group": {
@@ -32,15 +27,7 @@ def card_entries(data: Data) -> dict[str, Any]:
 
 
 def report_rows(facts: PublicFacts, card: Mapping[str, Any]) -> dict[str, str]:
-    """Rows of the report, from the entries of the card.
-
-    Parameters
-    ----------
-    facts : PublicFacts
-        As they were stated.
-    card : mapping
-        With the entries of `card_entries`.
-    """
+    """Rows of the report, from the entries of the card."""
     rows = {"Trusted": card["trust"]}
     if "stated" in card:
         observed = (words.design(facts), words.observations(facts))
@@ -56,10 +43,6 @@ def lines_before(facts: PublicFacts, sizes: Sizes, is_curves: bool) -> list[str]
 
     Parameters
     ----------
-    facts : PublicFacts
-        As they were stated.
-    sizes : Sizes
-        With the sites.
     is_curves : bool
         Whether the data are curves; else they are records.
     """

@@ -21,48 +21,26 @@ STAIRCASE = "staircase"  # the kind of a band that is drawn as steps between pub
 
 @dataclass(frozen=True)
 class ReleasedBand:
-    """The confidence band of a release.
+    """The confidence band of a release."""
 
-    Parameters
-    ----------
-    kind : {"simultaneous", "pointwise", "staircase"}
-        For the whole curve, or for each place taken alone; for the whole curve, as steps.
-    basis_size : int
-        How many basis functions the release keeps; 0 where that is not known.
-    covered : tuple of float
-        The places between which the band is meant, in their own unit.
-    half_width : float
-        Its average half-width there, over all functions, in response units.
-    level : float
-        The share of such bands that contain the true curve.
-    limit : str
-        What it relies on that the release cannot show; empty if nothing.
-    counts_bias : bool
-        Whether it counts the largest bias over a stated class of curves.
-    has_bars : bool
-        Whether it is drawn as bars at some places, because the shades of the picture are ranges of
-        observations.
-    is_of_unshrunk : bool
-        Whether the curve is shrunk and the band is that of its coefficients before.
-    counts_ends : bool
-        Whether it counts how steeply the curve may start and end, or relies on its being periodic.
-    is_periodic : bool
-        Whether it relies on the curve ending where it began, as stated.
-    at_times : float
-        Its average half-width at few common times, between which it is wider; 0 without them.
-    """
-
+    # {"simultaneous", "pointwise", "staircase"}: for the whole curve, or for each place taken
+    # alone; for the whole curve, as steps
     kind: str
-    basis_size: int
-    covered: tuple[float, float]
-    half_width: float
-    level: float = LEVEL
-    limit: str = ""
-    counts_bias: bool = False
+    basis_size: int  # how many basis functions the release keeps; 0 where that is not known
+    covered: tuple[float, float]  # the places between which the band is meant, in their own unit
+    half_width: float  # its average half-width there, over all functions, in response units
+    level: float = LEVEL  # the share of such bands that contain the true curve
+    limit: str = ""  # what it relies on that the release cannot show; empty if nothing
+    counts_bias: bool = False  # whether it counts the largest bias over a stated class of curves
+    # whether it is drawn as bars at some places, because the shades of the picture are ranges of
+    # observations
     has_bars: bool = False
+    # whether the curve is shrunk and the band is that of its coefficients before
     is_of_unshrunk: bool = False
+    # whether it counts how steeply the curve may start and end, or relies on its being periodic
     counts_ends: bool = False
-    is_periodic: bool = False
+    is_periodic: bool = False  # whether it relies on the curve ending where it began, as stated
+    # its average half-width at few common times, between which it is wider; 0 without them
     at_times: float = 0.0
 
     def inside(self, x: Array) -> slice:
@@ -92,41 +70,23 @@ class ReleasedBand:
 
 @dataclass(frozen=True)
 class Uncertainty:
-    """What is published with a release about how far off it may be.
+    """What is published with a release about how far off it may be."""
 
-    Parameters
-    ----------
-    band : ReleasedBand or None
-        None where the method gives none.
-    feasibility : Feasibility or None
-        What sizes and budget said beforehand; None where there is no rule.
-    warnings : tuple of str
-        Sentences of the estimate, from released quantities or stated facts.
-    moved : float
-        The share of the released places at which a value was moved to a stated bound.
-    wide : float
-        The average width of the band as a share of the stated range; 0 where there is none.
-    findings : tuple of str
-        Sentences with what else follows from the release, such as medians and tests.
-    is_flat : bool
-        Whether a constant curve fits into the band.
-    is_unreliable : bool
-        Whether a warning says that the band cannot be relied on.
-    is_tested : bool
-        Whether the stated facts that a release can contradict were tested.
-    checks : tuple of dict
-        For each of these facts what was stated, the outcome, what was measured, what would show.
-    """
-
-    band: ReleasedBand | None = None
+    band: ReleasedBand | None = None  # none where the method gives none
+    # what sizes and budget said beforehand; None where there is no rule
     feasibility: Feasibility | None = None
+    # sentences of the estimate, from released quantities or stated facts
     warnings: tuple[str, ...] = ()
+    # the share of the released places at which a value was moved to a stated bound
     moved: float = 0.0
+    # the average width of the band as a share of the stated range; 0 where there is none
     wide: float = 0.0
+    # sentences with what else follows from the release, such as medians and tests
     findings: tuple[str, ...] = ()
-    is_flat: bool = False
-    is_unreliable: bool = False
-    is_tested: bool = True
+    is_flat: bool = False  # whether a constant curve fits into the band
+    is_unreliable: bool = False  # whether a warning says that the band cannot be relied on
+    is_tested: bool = True  # whether the stated facts that a release can contradict were tested
+    # for each of these facts what was stated, the outcome, what was measured, what would show
     checks: tuple[dict[str, str], ...] = ()
 
     @property
@@ -154,8 +114,6 @@ def band_of(estimate: Estimate, ranges: list[tuple[Array, Array]], x: Array, lim
 
     Parameters
     ----------
-    estimate : Estimate
-        Of one budget.
     ranges : list of pairs of (k,)
         Its ends, a pair for each function, in response units.
     x : (k,)
@@ -194,8 +152,6 @@ def moved_inside(values: Array, low: float, high: float) -> tuple[Array, float]:
 
     Parameters
     ----------
-    values : Array
-        Of any shape.
     low, high : float
         The bounds, in the unit of the values; may be infinite.
 

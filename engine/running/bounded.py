@@ -39,33 +39,17 @@ class Ended(Exception):
 
 @dataclass(frozen=True)
 class Bounds:
-    """What a call may take.
+    """What a call may take."""
 
-    Parameters
-    ----------
-    seconds : int
-        Processor time. It is counted in whole seconds, so up to one second less.
-    megabytes : int
-        Memory beyond what the process had before.
-    wait : float
-        Seconds on the clock without any processor time, for what neither computes nor ends.
-    """
-
-    seconds: int = 5
-    megabytes: int = 400
-    wait: float = 120.0  # workers come after the pages: on a busy machine they get little time
+    seconds: int = 5  # processor time. It is counted in whole seconds, so up to one second less.
+    megabytes: int = 400  # memory beyond what the process had before
+    # workers come after the pages: on a busy machine they get little time; seconds on the clock
+    # without any processor time, for what neither computes nor ends
+    wait: float = 120.0
 
 
 def within(bounds: Bounds, function: Callable[..., Any], *arguments: Any) -> Any:
     """Call a function in this process, which is to be a worker, and is ended beyond the bounds.
-
-    Parameters
-    ----------
-    bounds : Bounds
-        Of time and memory.
-    function : callable
-    *arguments : object
-        What it is called with.
 
     Returns
     -------
@@ -103,12 +87,8 @@ class BoundedWorker:
 
         Parameters
         ----------
-        bounds : Bounds
-            Of time and memory.
         function : callable
             Of a module, so that the worker finds it.
-        *arguments : object
-            Picklable.
 
         Raises
         ------

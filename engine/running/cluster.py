@@ -62,8 +62,6 @@ class DaskExecutor(Executor):
         ----------
         fn : callable
             Of a module that the workers have.
-        *args, **kwargs
-            Its arguments; they are pickled.
 
         Returns
         -------
@@ -90,11 +88,6 @@ class DaskExecutor(Executor):
 
 def connect(address: str) -> DaskExecutor:
     """The executor of a Dask scheduler.
-
-    Parameters
-    ----------
-    address : str
-        HOST:PORT of the scheduler.
 
     Raises
     ------

@@ -31,13 +31,6 @@ class SerialExecutor(Executor):
     def submit(self, fn: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Future[Any]:
         """Run a task and wait for it.
 
-        Parameters
-        ----------
-        fn : callable
-            Any function.
-        *args, **kwargs
-            Its arguments.
-
         Returns
         -------
         Future
@@ -76,8 +69,6 @@ class ProcessExecutor(Executor):
         ----------
         fn : callable
             Of a module, so that it can be pickled.
-        *args, **kwargs
-            Its arguments; they are pickled.
 
         Returns
         -------

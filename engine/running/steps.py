@@ -37,10 +37,6 @@ def all_of(steps: Generator[Result, None, Result]) -> list[Result]:
     steps : generator
         Work that yields as it goes on; run to its end.
 
-    Returns
-    -------
-    list
-
     Examples
     --------
     >>> def count(to):

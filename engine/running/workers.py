@@ -74,11 +74,6 @@ class Worker:
     def send(self, task: bytes) -> None:
         """Hand a task over, to a new process if there is none or it has died.
 
-        Parameters
-        ----------
-        task : bytes
-            As `answer` takes it.
-
         Raises
         ------
         OSError
@@ -89,13 +84,7 @@ class Worker:
         self._pipe.send_bytes(task)
 
     def has_message(self, seconds: float) -> bool:
-        """Whether a message, or the end of the worker, comes within a time.
-
-        Parameters
-        ----------
-        seconds : float
-            How long to wait.
-        """
+        """Whether a message, or the end of the worker, comes within a time."""
         return self._pipe.poll(seconds)
 
     def has_computed(self) -> bool:

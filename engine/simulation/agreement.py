@@ -32,28 +32,18 @@ class Verdict(StrEnum):
 class Agreement:
     """An estimate, its 95 % confidence interval, and what it should be.
 
-    Parameters
-    ----------
-    estimate : float
-        A slope, a share, or whatever was measured.
-    low, high : float
-        Ends of its 95 % confidence interval.
-    target : float
-        What it should be, in the same unit.
-    tolerance : float
-        How far from the target the interval may reach where both are said to agree.
-
     Examples
     --------
     >>> Agreement.normal(-0.48, 0.02, target=-0.5, tolerance=0.1).verdict
     <Verdict.AGREES: 'agrees'>
     """
 
-    estimate: float
+    estimate: float  # a slope, a share, or whatever was measured
+    # low, high: ends of its 95 % confidence interval
     low: float
     high: float
-    target: float
-    tolerance: float
+    target: float  # what it should be, in the same unit
+    tolerance: float  # how far from the target the interval may reach where both are said to agree
 
     @classmethod
     def normal(cls, estimate: float, standard_error: float, target: float, tolerance: float
@@ -64,8 +54,6 @@ class Agreement:
         ----------
         estimate, standard_error : float
             The interval reaches 1.96 standard errors to both sides.
-        target, tolerance : float
-            See `Agreement`.
         """
         half = NORMAL * standard_error
         return cls(estimate, estimate - half, estimate + half, target, tolerance)
@@ -99,11 +87,6 @@ class Agreement:
 
 def clopper_pearson(count: int, n: int) -> tuple[float, float]:
     """The exact 95 % confidence interval for the probability behind `count` of n cases.
-
-    Parameters
-    ----------
-    count, n : int
-        0 ≤ `count` ≤ n, and n > 0.
 
     Returns
     -------

@@ -24,20 +24,13 @@ _READINGS_PER_BLOCK = 5000
 class Limits:
     """What a sweep may take.
 
-    Parameters
-    ----------
-    minutes : float
-        On all workers, from now on.
-    gigabytes : float
-        Of all workers together.
-
     Raises
     ------
     InputError
         If a limit is not above 0.
     """
 
-    minutes: float = math.inf
+    minutes: float = math.inf  # on all workers, from now on
     gigabytes: float = math.inf
 
     def __post_init__(self) -> None:
@@ -57,10 +50,6 @@ def refuse_memory(work: Sequence[Block], left: Sequence[Block], n_workers: int, 
     ----------
     work, left : sequence of Block
         The whole sweep, and what is still to be run.
-    n_workers : int
-        How many blocks run at once.
-    limits : Limits
-        What it may take.
 
     Raises
     ------
@@ -82,8 +71,6 @@ def memory(work: Sequence[Block], left: Sequence[Block], n_workers: int) -> floa
     ----------
     work, left : sequence of Block
         The whole sweep, and what is still to be run.
-    n_workers : int
-        How many blocks run at once.
 
     Returns
     -------
@@ -95,12 +82,8 @@ def memory(work: Sequence[Block], left: Sequence[Block], n_workers: int) -> floa
 
 
 def probes(work: Sequence[Block]) -> list[Block]:
-    """Blocks to be timed: the largest of each kind, with the same classes of source and mechanism.
-
-    Parameters
-    ----------
-    work : sequence of Block
-        What is to be run.
+    """Blocks to be timed: the largest of each kind, with the same classes of source and
+    mechanism.
     """
     largest: dict[tuple[type, type], Block] = {}
     for block in sorted(work, key=_work):
@@ -114,14 +97,8 @@ def refuse_time(work: Sequence[Block], timed: Mapping[Block, float], n_workers: 
 
     Parameters
     ----------
-    work : sequence of Block
-        What is still to be run.
     timed : mapping of Block to float
         Seconds of one block of each kind.
-    n_workers : int
-        How many blocks run at once.
-    limits : Limits
-        What it may take.
 
     Raises
     ------
@@ -144,12 +121,8 @@ def seconds(work: Sequence[Block], timed: Mapping[Block, float], n_workers: int)
 
     Parameters
     ----------
-    work : sequence of Block
-        What is to be run.
     timed : mapping of Block to float
         Seconds of one block of each kind; a kind without one takes no time.
-    n_workers : int
-        How many blocks run at once.
     """
     pace = {_kind(block): spent / _work(block) for block, spent in timed.items()}
     return sum(pace.get(_kind(block), 0.0) * _work(block) for block in work) / n_workers

@@ -43,20 +43,9 @@ class Cell:
     """One point of a sweep: where it lies on the axes, and what is run there.
 
     The task that source and mechanism share decides whether the data are curves or records.
-
-    Parameters
-    ----------
-    at : dict
-        Its coordinates: the value of every axis, by name.
-    source : Source
-        Draws the data.
-    mechanism : Mechanism
-        Releases them.
-    budgets : tuple of Budget
-        One for each server.
     """
 
-    at: dict[str, Any]
+    at: dict[str, Any]  # its coordinates: the value of every axis, by name
     source: Source[Any]
     mechanism: Mechanism
     budgets: tuple[Budget, ...]
@@ -64,51 +53,27 @@ class Cell:
 
 @dataclass(frozen=True)
 class Run:
-    """How often, and with which seed, every cell is run.
-
-    Parameters
-    ----------
-    repeats : int
-        Data sets drawn afresh.
-    draws : int
-        Releases of each.
-    seed : int
-        Of all random streams.
-    is_study : bool
-        Every cell is run as the study of the pages (`engine.simulation.studies`), whose repeats and
-        draws follow from public sizes; those given here are not used then.
-    """
+    """How often, and with which seed, every cell is run."""
 
     repeats: int = 1
     draws: int = 1
     seed: int = 1
+    # every cell is run as the study of the pages (`engine.simulation.studies`), whose repeats and
+    # draws follow from public sizes; those given here are not used then
     is_study: bool = False
 
 
 @dataclass(frozen=True)
 class Block:
-    """The smallest piece of work: some repeats of cells that differ only in their budget.
+    """The smallest piece of work: some repeats of cells that differ only in their budget."""
 
-    Attributes
-    ----------
-    cells : tuple of int
-        Numbers of the cells in the sweep.
-    source, mechanism
-        What all of them share.
-    budgets : tuple of tuple of Budget
-        Those of each cell, one for each server.
-    run : Run
-        With the repeats of this block.
-    index : int
-        Number of the block, on which its random streams depend.
-    """
-
-    cells: tuple[int, ...]
+    cells: tuple[int, ...]  # numbers of the cells in the sweep
+    # source, mechanism: what all of them share
     source: Source[Any]
     mechanism: Mechanism
-    budgets: tuple[tuple[Budget, ...], ...]
+    budgets: tuple[tuple[Budget, ...], ...]  # those of each cell, one for each server
     run: Run
-    index: int
+    index: int  # number of the block, on which its random streams depend
 
     @property
     def recipe(self) -> Block:
@@ -118,24 +83,13 @@ class Block:
 
 @dataclass(frozen=True)
 class Part:
-    """What one block gave.
-
-    Attributes
-    ----------
-    index : int
-        Number of the block.
-    errors : dict
-        For each cell its measures (repeats, draws) by kind.
-    spends : dict
-        For each cell its ledger.
-    failures : dict
-        For each cell that could not be run, the message.
-    """
+    """What one block gave."""
 
     index: int
+    # for each cell its measures (repeats, draws) by kind
     errors: dict[int, dict[str, Array | None]]
     spends: dict[int, tuple[Spend, ...]]
-    failures: dict[int, str]
+    failures: dict[int, str]  # for each cell that could not be run, the message
 
     def fits(self, block: Block) -> bool:
         """True if the block can give this: its cells, shapes, finite numbers and ledgers."""
@@ -190,28 +144,16 @@ def _is_ledger(spends: Sequence[Spend], budgets: tuple[Budget, ...], n_servers: 
 
 @dataclass(frozen=True)
 class Outcome:
-    """A cell with its measures: arrays (repeats, draws) by kind, and the ledger.
-
-    Attributes
-    ----------
-    cell : Cell
-        What was run.
-    errors : dict
-        By the names of `KINDS`: the three errors and, where the mechanism gives a band and the
-        truth is known, how often the band holds the best curve with the kept waves, and how often
-        the curve itself.
-    spends : tuple of Spend
-        The ledger.
-    failure : str
-        Why there is nothing; empty otherwise.
-    baseline : float or None
-        The error without privacy (`engine.simulation.studies`), where it was asked for.
-    """
+    """A cell with its measures: arrays (repeats, draws) by kind, and the ledger."""
 
     cell: Cell
+    # by the names of `KINDS`: the three errors and, where the mechanism gives a band and the truth
+    # is known, how often the band holds the best curve with the kept waves, and how often the curve
+    # itself
     errors: dict[str, Array | None]
     spends: tuple[Spend, ...]
-    failure: str = ""
+    failure: str = ""  # why there is nothing; empty otherwise
+    # the error without privacy (`engine.simulation.studies`), where it was asked for
     baseline: float | None = None
 
     @property
@@ -238,11 +180,6 @@ class Outcome:
 
     def summary(self, kind: str) -> dict[str, float | None] | None:
         """Mean over repeats and draws, and its standard error.
-
-        Parameters
-        ----------
-        kind : str
-            One of `KINDS`.
 
         Returns
         -------
@@ -283,13 +220,6 @@ def mean_and_se(errors: Array) -> dict[str, float | None]:
 
 def blocks(cells: Sequence[Cell], run: Run) -> list[Block]:
     """Cut a sweep into blocks; cells with equal source and mechanism go together.
-
-    Parameters
-    ----------
-    cells : sequence of Cell
-        The sweep.
-    run : Run
-        How often every cell is run.
 
     Returns
     -------
@@ -392,8 +322,6 @@ def gather(cells: Sequence[Cell], parts: Sequence[Part]) -> list[Outcome]:
 
     Parameters
     ----------
-    cells : sequence of Cell
-        The sweep.
     parts : sequence of Part
         In any order; where parts are missing a cell has fewer repeats.
 
@@ -427,8 +355,6 @@ def with_baselines(outcomes: Sequence[Outcome], seed: int) -> list[Outcome]:
     ----------
     outcomes : sequence of Outcome
         Of a sweep that was run as a study.
-    seed : int
-        Of the run.
 
     Returns
     -------
@@ -452,10 +378,6 @@ def run_cells(cells: Sequence[Cell], run: Run, executor: Executor) -> list[Outco
 
     Parameters
     ----------
-    cells : sequence of Cell
-        The sweep.
-    run : Run
-        How often every cell is run.
     executor : Executor
         Where blocks run; results do not depend on it.
 

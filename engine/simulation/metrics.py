@@ -23,20 +23,13 @@ class Errors:
     """Integrated squared errors of every release, each (budgets, repeats, draws).
 
     Errors of several functions are summed.
-
-    Attributes
-    ----------
-    privacy : ndarray
-        Squared distance of the release from the estimate without noise on the same data.
-    estimation : ndarray or None
-        That of the estimate without noise from the truth; None without a known truth.
-    total : ndarray or None
-        That of the release from the truth; None without a known truth.
     """
 
+    # squared distance of the release from the estimate without noise on the same data
     privacy: Array
+    # that of the estimate without noise from the truth; None without a known truth
     estimation: Array | None
-    total: Array | None
+    total: Array | None  # that of the release from the truth; None without a known truth
 
 
 def integrated_squared_errors(estimate: Estimate, truth: Truth | None) -> Errors:
@@ -44,8 +37,6 @@ def integrated_squared_errors(estimate: Estimate, truth: Truth | None) -> Errors
 
     Parameters
     ----------
-    estimate : Estimate
-        What was released.
     truth : Truth or None
         What was to be estimated, where it is known.
 
@@ -70,13 +61,6 @@ def squared_distances_from(estimate: Estimate, average: Estimate) -> Array:
 
     On the drawing grid, function by function.
 
-    Parameters
-    ----------
-    estimate : Estimate
-        What was released.
-    average : Estimate
-        Of the same data, without noise.
-
     Returns
     -------
     (budgets, repeats, draws, functions)
@@ -90,13 +74,6 @@ def squared_distances_from(estimate: Estimate, average: Estimate) -> Array:
 def errors_by_function(estimate: Estimate, truth: Truth) -> Array:
     """Integrated squared errors of every function.
 
-    Parameters
-    ----------
-    estimate : Estimate
-        Of one function or several.
-    truth : Truth
-        As many functions.
-
     Returns
     -------
     (budgets, repeats, draws, functions)
@@ -109,13 +86,6 @@ def errors_by_function(estimate: Estimate, truth: Truth) -> Array:
 
 def totals(errors: Array, axis: int = -1) -> Array:
     """The error of all functions together: the root of their summed squares.
-
-    Parameters
-    ----------
-    errors : ndarray
-        Distances, in response units.
-    axis : int
-        That of the functions.
 
     Returns
     -------
@@ -136,17 +106,10 @@ class Coverage:
 
     For pointwise bands the share of the time range, for simultaneous ones 1 where the whole curve
     lies inside and 0 elsewhere. Both are averages where there are several functions.
-
-    Attributes
-    ----------
-    of_kept : ndarray
-        About the best curve with the waves that are kept.
-    of_curve : ndarray
-        About the truth with all its details, which is what a band promises.
     """
 
-    of_kept: Array
-    of_curve: Array
+    of_kept: Array  # about the best curve with the waves that are kept
+    of_curve: Array  # about the truth with all its details, which is what a band promises
 
 
 def coverage(estimate: Estimate, truth: Truth | None) -> Coverage | None:
@@ -156,8 +119,6 @@ def coverage(estimate: Estimate, truth: Truth | None) -> Coverage | None:
 
     Parameters
     ----------
-    estimate : Estimate
-        What was released.
     truth : Truth or None
         What was to be estimated, where it is known.
 
@@ -187,13 +148,6 @@ def coverage(estimate: Estimate, truth: Truth | None) -> Coverage | None:
 def best_kept(estimate: Estimate, truth: Truth) -> Array:
     """The best curve with the waves that each budget keeps.
 
-    Parameters
-    ----------
-    estimate : Estimate
-        What was released.
-    truth : Truth
-        What was to be estimated.
-
     Returns
     -------
     (budgets, 1, 1, …, GRID_SIZE)
@@ -214,20 +168,11 @@ class EntryCoverage:
     """How often intervals hold the entries of a vector, each (budgets, repeats, draws[, machines]).
 
     The paper's Tables 2 and 5 both report averages; what a simultaneous band promises is `joint`.
-
-    Attributes
-    ----------
-    average : ndarray
-        Share of the entries with an interval.
-    of_nonzero : ndarray
-        Share of those that are not zero; NaN if there are none.
-    joint : ndarray
-        1 where all are held.
     """
 
-    average: Array
-    of_nonzero: Array
-    joint: Array
+    average: Array  # share of the entries with an interval
+    of_nonzero: Array  # share of those that are not zero; NaN if there are none
+    joint: Array  # 1 where all are held
 
 
 def entry_coverage(estimate: Estimate, truth: Truth | None) -> EntryCoverage | None:
@@ -280,8 +225,6 @@ def root_mean_square(errors: Array, axis: int | tuple[int, ...] | None = -1) -> 
 
     Parameters
     ----------
-    errors : ndarray
-        Distances, in response units.
     axis : int or tuple of int, optional
         The axes of releases; None for all.
 
@@ -305,8 +248,6 @@ def within(errors: Array, axis: int | tuple[int, ...] | None = -1, share: float 
 
     Parameters
     ----------
-    errors : ndarray
-        Distances, in response units.
     axis : int or tuple of int, optional
         The axes of releases; None for all.
     share : float
@@ -327,20 +268,11 @@ def within(errors: Array, axis: int | tuple[int, ...] | None = -1, share: float 
 
 @dataclass(frozen=True)
 class Accuracy:
-    """How far releases are from their target, in response units.
-
-    Attributes
-    ----------
-    error : float
-        Root of the mean squared distance.
-    within : float
-        Distance that 95 % of releases stay within; NaN where only `error` is known.
-    log_se : float
-        Standard error of the logarithm of `error`, from how often it was simulated.
-    """
+    """How far releases are from their target, in response units."""
 
     error: float
-    within: float
+    within: float  # distance that 95 % of releases stay within; NaN where only `error` is known
+    # standard error of the logarithm of `error`, from how often it was simulated
     log_se: float = 0.0
 
     @classmethod

@@ -40,8 +40,6 @@ def non_private_mean(source: Source[CurveData], servers: Sequence[int] = ()) -> 
 
     Parameters
     ----------
-    source : Source
-        Of real curves.
     servers : sequence of int
         Sites whose curves are averaged; all where none is named.
 

@@ -136,15 +136,7 @@ class PartFiles(ResultFiles[Part]):
 
 
 def header(key: str, text: str) -> dict[str, str]:
-    """What stands above a stored text: who made it, of what, and its checksum.
-
-    Parameters
-    ----------
-    key : str
-        Digest of what was run.
-    text : str
-        What is stored.
-    """
+    """What stands above a stored text: who made it, of what, and its checksum."""
     checksum = blake2b(text.encode(), digest_size=16).hexdigest()
     return {**VERSIONS, "block": key, "checksum": checksum}
 

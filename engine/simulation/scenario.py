@@ -75,13 +75,6 @@ class Scenario:
 def from_json(text: str, instead: Mapping[str, Any] | None = None) -> Scenario:
     """Read a scenario from JSON text; values in `instead` replace those at its top level.
 
-    Parameters
-    ----------
-    text : str
-        JSON of one object.
-    instead : mapping, optional
-        Values by key.
-
     Raises
     ------
     InputError
@@ -93,11 +86,6 @@ def from_json(text: str, instead: Mapping[str, Any] | None = None) -> Scenario:
 
 def from_plain(plain: Any) -> Scenario:
     """A checked scenario from plain dictionaries and lists; see `from_json`.
-
-    Parameters
-    ----------
-    plain : object
-        What was read of JSON.
 
     Raises
     ------
@@ -127,15 +115,6 @@ def from_plain(plain: Any) -> Scenario:
 def to_plain(source: Source[Data], mechanism: Mechanism, budgets: tuple[Budget, ...], run: Run
              ) -> dict[str, Any]:
     """The scenario of given objects, with every parameter written out.
-
-    Parameters
-    ----------
-    source : Source
-        Of no visitor's own data.
-    budgets : tuple of Budget
-        One for all servers, or one for each.
-    run : Run
-        How often, and with which seed.
 
     Returns
     -------

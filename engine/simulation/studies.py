@@ -118,19 +118,10 @@ def shown_releases(mechanism: Mechanism, drawn: Data, budgets: Sequence[Budgets]
 
 @dataclass(frozen=True)
 class Study(Generic[D]):
-    """Data sets of a source, releases of them by one method, and their errors.
+    """Data sets of a source, releases of them by one method, and their errors."""
 
-    Parameters
-    ----------
-    source : Source
-        Of simulated data, or of real ones: then errors are distances from the estimate without
-        protection.
-    mechanism : Mechanism
-        With its settings.
-    seed : int
-        Of data and noise.
-    """
-
+    # of simulated data, or of real ones: then errors are distances from the estimate without
+    # protection
     source: Source[D]
     mechanism: Mechanism
     seed: int
@@ -147,8 +138,6 @@ class Study(Generic[D]):
         ----------
         drawn : CurveData or SampleData
             The data sets, where the noise is added.
-        budgets : sequence of tuple of Budget
-            Of one δ.
         """
         return self.mechanism.release_many(
             drawn, beside_the_highest(budgets), draws(self.source),
@@ -156,11 +145,6 @@ class Study(Generic[D]):
 
     def errors(self, drawn: Data, budgets: Sequence[Budgets]) -> Array:
         """Distances of the releases from what the method estimates.
-
-        Parameters
-        ----------
-        drawn, budgets
-            As those of `released`.
 
         Returns
         -------
@@ -171,28 +155,11 @@ class Study(Generic[D]):
         return self.errors_of(drawn, self.released(drawn, budgets), budgets)
 
     def errors_of(self, drawn: Data, estimate: Estimate, budgets: Sequence[Budgets]) -> Array:
-        """The `errors` of releases that are there already.
-
-        Parameters
-        ----------
-        drawn, budgets
-            As those of `released`.
-        estimate : Estimate
-            As `released` gives it.
-
-        Returns
-        -------
-        (budgets, data sets, releases)
-        """
+        """The `errors` of releases that are there already: (budgets, data sets, releases)."""
         return totals(self._distances(drawn, estimate, budgets))
 
     def errors_by_function(self, budgets: Sequence[Budgets]) -> Array:
         """The errors, function by function.
-
-        Parameters
-        ----------
-        budgets : sequence of tuple of Budget
-            Of one δ.
 
         Returns
         -------
@@ -205,11 +172,6 @@ class Study(Generic[D]):
 
     def errors_and_baseline(self, budgets: Sequence[Budgets]) -> tuple[Array, Array | None]:
         """`errors_by_function` and the error without privacy of each function.
-
-        Parameters
-        ----------
-        budgets : sequence of tuple of Budget
-            Of one δ.
 
         Returns
         -------
@@ -230,12 +192,8 @@ class Study(Generic[D]):
 
         Parameters
         ----------
-        drawn : CurveData or SampleData
-            The data sets.
         estimate : Estimate
             Their releases at the budgets, and perhaps at others after them.
-        budgets : sequence of tuple of Budget
-            Of the first releases.
 
         Returns
         -------
@@ -273,11 +231,6 @@ class Study(Generic[D]):
         weighting, clipping and shrinkage of one of six budgets. A private release is one of these
         plus noise, so that privacy never seems to help.
 
-        Parameters
-        ----------
-        delta : float
-            Of every budget.
-
         Returns
         -------
         Root mean squared distance in response units; None where the truth is unknown.
@@ -290,11 +243,6 @@ class Study(Generic[D]):
 
         It does not depend on ε, and is worked out once for simulated data; of what people stated of
         theirs nothing is kept.
-
-        Parameters
-        ----------
-        delta : float
-            Of every budget.
 
         Returns
         -------
@@ -312,15 +260,6 @@ def errors_over_budgets(source: Source[Any], mechanism: Mechanism, delta: float,
                         epsilons: Sequence[float] = BUDGET_STEPS) -> Array:
     """The error of each function at every ε; NaN where nothing is published.
 
-    Parameters
-    ----------
-    source, mechanism, seed
-        As those of `Study`.
-    delta : float
-        Of every budget.
-    epsilons : sequence of float
-        Increasing.
-
     Returns
     -------
     (epsilons, functions)
@@ -333,19 +272,7 @@ def errors_over_budgets(source: Source[Any], mechanism: Mechanism, delta: float,
 
 def is_published(mechanism: Mechanism, sizes: Sizes, budgets: Budgets, spends: Sequence[Spend]
                  ) -> bool:
-    """Whether a method publishes anything at these sizes and budgets.
-
-    Parameters
-    ----------
-    mechanism : Mechanism
-        With its settings.
-    sizes : Sizes
-        Of the data.
-    budgets : tuple of Budget
-        Of the sites.
-    spends : sequence of Spend
-        The ledger of its release.
-    """
+    """Whether a method publishes anything at these sizes and budgets."""
     verdict = mechanism.feasibility(sizes, budgets)
     return (verdict is None or verdict.is_feasible) and not is_nothing_spent(spends)
 
@@ -356,14 +283,8 @@ def with_present(epsilons: Sequence[float], errors: Array, epsilon: float, error
 
     Parameters
     ----------
-    epsilons : sequence of float
-        Increasing.
     errors : (epsilons, ...)
         Of a study at these steps.
-    epsilon : float
-        On screen.
-    error : (...)
-        Of the study there.
 
     Returns
     -------

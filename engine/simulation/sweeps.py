@@ -41,13 +41,7 @@ class Finished(Protocol):
     """Where finished parts are kept, by the digest of their block: a dictionary, or files."""
 
     def get(self, key: str, /) -> Part | None:
-        """The part of a block that is there.
-
-        Parameters
-        ----------
-        key : str
-            Digest of the block's recipe.
-        """
+        """The part of a block that is there."""
         ...
 
     def __setitem__(self, key: str, part: Part, /) -> None: ...
@@ -71,8 +65,6 @@ def run_sweep(work: Sequence[Block], executor: Executor, finished: Finished | No
         Where they run; parts do not depend on it.
     finished : Finished, optional
         Where parts are kept, so that a sweep can be taken up again.
-    limits : Limits
-        What it may take.
 
     Yields
     ------
@@ -152,11 +144,6 @@ class _Sweep:
 def run_group(group: Sequence[Block]) -> _Done:
     """The first blocks of a group, until the task is long enough.
 
-    Parameters
-    ----------
-    group : sequence of Block
-        Recipes; they run in this order.
-
     Returns
     -------
     list of (Part, float)
@@ -210,15 +197,7 @@ class _Queue:
 
 @dataclass(frozen=True)
 class Foreseen:
-    """What a sweep will take on one worker.
-
-    Attributes
-    ----------
-    seconds : float
-        Right within a factor of three.
-    bytes : float
-        Of memory.
-    """
+    """What a sweep will take on one worker."""
 
     seconds: float
     bytes: float
@@ -231,8 +210,6 @@ def run_scenario(scenario: Scenario, limits: Limits) -> Iterator[Part]:
     ----------
     scenario : Scenario
         Has the cells and how often they are run.
-    limits : Limits
-        What it may take.
 
     Yields
     ------

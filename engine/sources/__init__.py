@@ -254,8 +254,6 @@ def check_sites(n_servers: int, n_curves: int, people: str = "curves", sites: st
     ----------
     n_servers, n_curves : int
         Sites, and people over all of them.
-    people, sites : str
-        What a message calls them.
 
     Raises
     ------
@@ -270,11 +268,6 @@ def check_sites(n_servers: int, n_curves: int, people: str = "curves", sites: st
 def dealt(n_curves: int, n_servers: int) -> tuple[int, ...]:
     """How many people each site has if they are dealt in turn: the first sites get the rest.
 
-    Parameters
-    ----------
-    n_curves, n_servers : int
-        People over all sites, and sites.
-
     Examples
     --------
     >>> dealt(10, 4)
@@ -285,27 +278,13 @@ def dealt(n_curves: int, n_servers: int) -> tuple[int, ...]:
 
 
 def number_of(label: str, **options: Any) -> Any:
-    """The parameter n of simulated records: how many there are.
-
-    Parameters
-    ----------
-    label : str
-        What they are called.
-    **options
-        Further ones of `param`.
-    """
+    """The parameter n of simulated records: how many there are."""
     return param(1000, label, "How many there are, over all sites.", low=2, high=10_000_000,
                  symbol="n", **options)
 
 
 def sites_with(records: str) -> Any:
-    """The parameter S of simulated records: how many sites they are dealt to.
-
-    Parameters
-    ----------
-    records : str
-        What they are called.
-    """
+    """The parameter S of simulated records: how many sites they are dealt to."""
     return param(1, "Sites", f"Sites that keep their own {records}.", low=1, high=1000, symbol="S")
 
 

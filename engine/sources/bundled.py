@@ -38,15 +38,7 @@ def _sites(largest: int, more: str = "") -> Any:
 
 @dataclass(frozen=True, kw_only=True)
 class BundledFile(Source[D]):
-    """Public data of one file of `data/`, which is one data set, whichever part of it is used.
-
-    Attributes
-    ----------
-    file : str
-        Its name.
-    credit : str
-        Who measured, and under which terms.
-    """
+    """Public data of one file of `data/`, which is one data set, whichever part of it is used."""
 
     is_random = False
     file: ClassVar[str]
@@ -117,11 +109,6 @@ class BundledCurves(BundledFile[CurveData]):
 @lru_cache
 def read_table(file: str) -> tuple[Array, Array]:
     """Read one of the public tables in `data/`.
-
-    Parameters
-    ----------
-    file : str
-        Its name.
 
     Returns
     -------

@@ -40,13 +40,7 @@ class PointLaw(Protocol):
         ...
 
     def draw(self, shape: tuple[int, int], rng: np.random.Generator) -> Array:
-        """Independent points: (*shape, d).
-
-        Parameters
-        ----------
-        shape : tuple of int
-        rng : numpy.random.Generator
-        """
+        """Independent points: (*shape, d)."""
         ...
 
 

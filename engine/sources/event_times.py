@@ -20,22 +20,12 @@ _DAY = 1 / 365.25  # a year: times are those between two dates
 
 @dataclass(frozen=True)
 class Shape:
-    """One law of event times and of censoring, in units of the follow-up.
+    """One law of event times and of censoring, in units of the follow-up."""
 
-    Parameters
-    ----------
-    survival : callable
-        S(t) of event times.
-    inverse : callable
-        The time at which S falls to a value in (0, 1); infinite where it never does.
-    censored : callable
-        From standard uniform numbers to censoring times.
-    label : str
-    """
-
-    survival: Callable[[Array], Array]
+    survival: Callable[[Array], Array]  # S(t) of event times
+    # the time at which S falls to a value in (0, 1); infinite where it never does
     inverse: Callable[[Array], Array]
-    censored: Callable[[Array], Array]
+    censored: Callable[[Array], Array]  # from standard uniform numbers to censoring times
     label: str
 
 
@@ -144,10 +134,6 @@ class EventTimes(DealtRecords[EventData]):
 
     def survival(self, t: Array) -> Array:
         """S at shares of the follow-up, of each group where there are two.
-
-        Parameters
-        ----------
-        t : (…)
 
         Returns
         -------

@@ -139,16 +139,12 @@ class GlucoseDays(HumanCurves):
         return out
 
     def mean_at(self, hours: Array) -> Array:
-        """The mean curve before bounds cut anything off, in mmol/L.
+        """The mean curve before bounds cut anything off, in mmol/L: (points,).
 
         Parameters
         ----------
         hours : (points,)
             Of the day.
-
-        Returns
-        -------
-        (points,)
         """
         sd, peak = self.meal_time_sd, self.peak_hours
         total = np.full(len(hours), self.level)

@@ -129,7 +129,6 @@ class Target:
         ----------
         x : array
             On [0, 1].
-        rng : numpy.random.Generator
 
         Returns
         -------

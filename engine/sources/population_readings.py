@@ -135,7 +135,6 @@ class PopulationReadings(Source[CurveData]):
         ----------
         times : (people, m)
             On [0, 1].
-        rng : numpy.random.Generator
 
         Returns
         -------

@@ -34,8 +34,6 @@ def configuration_budgets(name: str, delta: float = 1e-5) -> tuple[Budget, ...]:
     ----------
     name : str
         One of `CONFIGURATIONS`.
-    delta : float
-        Of every site.
 
     Raises
     ------
@@ -125,13 +123,7 @@ class RegressionPoints(Source[CurveData]):
         return _truth(self.signal)
 
     def budgets(self, delta: float = 1e-5) -> tuple[Budget, ...]:
-        """The budgets that this network states; see `configuration_budgets`.
-
-        Parameters
-        ----------
-        delta : float
-            Of every site.
-        """
+        """The budgets that this network states; see `configuration_budgets`."""
         return configuration_budgets(self.configuration, delta)
 
     def resized(self, people: int, readings: int, sites: int) -> RegressionPoints:

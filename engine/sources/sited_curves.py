@@ -25,27 +25,13 @@ from engine.sources import Source, check_sites, dealt
 
 
 def people(default: int, label: str = "People") -> Any:
-    """The parameter n of simulated curves: how many people there are.
-
-    Parameters
-    ----------
-    default : int
-        The usual value.
-    label : str
-        What they are called.
-    """
+    """The parameter n of simulated curves: how many people there are."""
     return param(default, label, "How many take part, over all sites.", low=2, high=100_000,
                  symbol="n")
 
 
 def observations(default: int) -> Any:
-    """The parameter m of simulated curves: how many points are known on each.
-
-    Parameters
-    ----------
-    default : int
-        The usual value.
-    """
+    """The parameter m of simulated curves: how many points are known on each."""
     return param(default, "Observations each", "How many points are known on each curve.", low=1,
                  high=1000, symbol="m")
 
@@ -90,8 +76,6 @@ def simulated_design(law: str, density: str | None, span: float, observations: i
 
     Parameters
     ----------
-    law : str
-        "even", "density", "common", "visits" or "windows".
     density : str or None
         Heights with commas between them, for "density".
     span : float
@@ -287,11 +271,6 @@ class SitedCurves(Source[CurveData]):
     def groups_at(self, people: int, rng: np.random.Generator) -> NDArray[np.int64]:
         """The groups of new people, drawn before their values are.
 
-        Parameters
-        ----------
-        people : int
-        rng : numpy.random.Generator
-
         Returns
         -------
         (people,)
@@ -321,7 +300,6 @@ class SitedCurves(Source[CurveData]):
         ----------
         times : (people, m)
             On [0, 1].
-        rng : numpy.random.Generator
 
         Returns
         -------

@@ -110,12 +110,8 @@ def machine_means(mean: Array, rows: int, coordinates: NDArray[np.int64], n_repe
     ----------
     mean : (d,)
         μ.
-    rows : int
-        On each machine.
     coordinates : (machines, k)
         The places j that each machine is asked for.
-    n_repeats : int
-    rng : numpy.random.Generator
 
     Returns
     -------

@@ -41,11 +41,6 @@ class SimulatedTwin(ABC):
     def simulated(self, n_repeats: int, rng: np.random.Generator) -> tuple[Data, Array]:
         """Data sets of equal sizes, and what is true of each.
 
-        Parameters
-        ----------
-        n_repeats : int
-        rng : numpy.random.Generator
-
         Returns
         -------
         data : Data
@@ -54,11 +49,8 @@ class SimulatedTwin(ABC):
         """
 
     def with_peaks(self, count: int) -> tuple[SimulatedTwin, Array] | None:
-        """The same with so many equal peaks, and their places on [0, 1]; None where there are none.
-
-        Parameters
-        ----------
-        count : int
+        """The same with so many equal peaks, and their places on [0, 1]; None where there
+        are none.
         """
         return None
 

@@ -42,11 +42,6 @@ def twin_of(task: Task, facts: PublicFacts, sizes: Sizes) -> SimulatedTwin:
 
     Percentile curves have a `ReadingTwin`, which depends on the scale on which the method estimates
     them.
-
-    Parameters
-    ----------
-    task : Task
-        Whose truth is asked for.
     """
     if isinstance(facts, EventFacts):
         return EventTwin.of(facts, sizes, ESTIMANDS[task.key])
@@ -212,18 +207,11 @@ class EventTwin(SimulatedTwin):
 
     Half of them have an event by the end of the follow-up, values lie as concentrations do, and a
     score tells labels apart about as well as risk scores of medicine.
-
-    Parameters
-    ----------
-    stated : EventFacts
-    people : tuple of int
-        On each site.
-    estimand : CountedEstimand
-        Whose truth is asked for: whether outcomes, values or scores are drawn follows from it.
     """
 
     stated: EventFacts
     people: tuple[int, ...]
+    # whose truth is asked for: whether outcomes, values or scores are drawn follows from it
     estimand: CountedEstimand
 
     @classmethod
@@ -236,13 +224,7 @@ class EventTwin(SimulatedTwin):
         return self.draw(n_repeats, rng), np.broadcast_to(truth, (n_repeats, *truth.shape))
 
     def draw(self, n_repeats: int, rng: np.random.Generator) -> EventData:
-        """Draw data sets of equal sizes.
-
-        Parameters
-        ----------
-        n_repeats : int
-        rng : numpy.random.Generator
-        """
+        """Draw data sets of equal sizes."""
         size = (n_repeats, sum(self.people))
         server = np.repeat(np.arange(len(self.people)), self.people)
         group = self._groups(size) if self.estimand.is_followed else None
@@ -309,25 +291,13 @@ class ReadingTwin(SimulatedTwin):
     """People simulated from stated facts: a `Twin` on the scale on which percentiles are estimated.
 
     Readings follow a normal law there, so that the percentile curves are known.
-
-    Parameters
-    ----------
-    stated : PublicFacts
-    twin : Twin
-        On [−1, 1].
-    back : callable
-        To response units.
-    levels : tuple of float
-        Shares below each curve.
-    point_mass : float or None
-        A value at which readings pile up.
     """
 
     stated: PublicFacts
     twin: Twin
-    back: Back
-    levels: tuple[float, ...]
-    point_mass: float | None = None
+    back: Back  # to response units
+    levels: tuple[float, ...]  # shares below each curve
+    point_mass: float | None = None  # a value at which readings pile up
 
     @classmethod
     def of(cls, facts: PublicFacts, sizes: Sizes, back: Back, levels: Array,
@@ -354,13 +324,7 @@ class ReadingTwin(SimulatedTwin):
         return self.draw(n_repeats, rng), np.broadcast_to(truth, (n_repeats, *truth.shape))
 
     def draw(self, n_repeats: int, rng: np.random.Generator) -> CurveData:
-        """Draw data sets of equal sizes.
-
-        Parameters
-        ----------
-        n_repeats : int
-        rng : numpy.random.Generator
-        """
+        """Draw data sets of equal sizes."""
         data = self.twin.draw(n_repeats, rng)
         values = self.back(data.values)
         if self.point_mass is not None:

@@ -41,53 +41,32 @@ def lines(answer: Any, question: QuestionLike, numbers: Numbers) -> str:
 
     Parameters
     ----------
-    answer : object
-        What a function returned.
     question : QuestionLike
         The question, with whose odds are said.
-    numbers : Numbers
-        Of the answer.
     """
     return "\n".join(f"{name}: {value:.6g}" for name, value in numbers.items())
 
 
 @dataclass(frozen=True)
 class QuestionKind:
-    """One kind of question.
-
-    Parameters
-    ----------
-    name : str
-        In JSON.
-    page : str
-        That asks it.
-    function : callable
-        That answers it.
-    numbers : callable
-        Of an answer and its question: the numbers that stand on the page.
-    chart : callable
-        Of an answer and its question: one picture.
-    tasks : tuple of str
-        Of which data and method must serve one; empty where neither is asked for.
-    text : callable
-        Of an answer, its question and its numbers: what code and command line print.
-    origin : str
-        Whose data its pictures show, where no source is among the arguments.
-    command : callable or None
-        Of a question, for a shell; None for the question's own JSON.
-    renamed : tuple of (str, str)
-        Names that arguments had in questions saved before, each with its name now.
-    """
+    """One kind of question."""
 
     name: str
     page: str
     function: Callable[..., Any]
+    # of an answer and its question: the numbers that stand on the page
     numbers: Callable[[Any, QuestionLike], Numbers]
-    chart: Callable[[Any, QuestionLike], Chart]
+    chart: Callable[[Any, QuestionLike], Chart]  # of an answer and its question: one picture
+    # of which data and method must serve one; empty where neither is asked for
     tasks: tuple[str, ...] = ()
+    # of an answer, its question and its numbers: what code and command line print
     text: Callable[[Any, QuestionLike, Numbers], str] = lines
+    # whose data its pictures show, where no source is among the arguments
     origin: str = "Simulated"
+    # of a question, for a shell; None for the question's own JSON
     command: Callable[[QuestionLike], str] | None = None
+    # tuple of (str, str): names that arguments had in questions saved before, each with its name
+    # now
     renamed: tuple[tuple[str, str], ...] = ()
 
 
@@ -115,15 +94,7 @@ def errors(error: float, within: float, unit: str, baseline: float | None, name:
 
 
 def protection(spends: Sequence[Spend], person: Person) -> Numbers:
-    """What is proved for everybody, whichever the site, and the odds for one person.
-
-    Parameters
-    ----------
-    spends : sequence of Spend
-        The whole ledger.
-    person : Person
-        Whose odds are said.
-    """
+    """What is proved for everybody, whichever the site, and the odds for one person."""
     proved = accounting.least_guarantee(spends)
     return {"proved ε": proved.epsilon, "proved δ": proved.delta, **odds(spends, person)}
 
@@ -136,14 +107,8 @@ def odds_of_method(mechanism: Mechanism, source: Source[Any], budget: Budget, gr
 
     Parameters
     ----------
-    mechanism : Mechanism
-        With its settings.
     source : Source
         Whose sizes and facts the method plans with.
-    budget : Budget
-        Of every site.
-    group : int
-        Protected units of one person.
 
     Raises
     ------
@@ -155,15 +120,7 @@ def odds_of_method(mechanism: Mechanism, source: Source[Any], budget: Budget, gr
 
 
 def odds(spends: Sequence[Spend], person: Person) -> Numbers:
-    """At most how often an attacker is right about one person.
-
-    Parameters
-    ----------
-    spends : sequence of Spend
-        The whole ledger.
-    person : Person
-        Whose odds are said.
-    """
+    """At most how often an attacker is right about one person."""
     about = risk.of_ledger(spends, person.units)
     numbers = {"attacker’s accuracy, at most": about.right}
     if person.units > 1:
@@ -176,11 +133,5 @@ def odds(spends: Sequence[Spend], person: Person) -> Numbers:
 
 
 def as_floats(numbers: Mapping[str, Any]) -> Numbers:
-    """The same as plain floating-point numbers, for JSON.
-
-    Parameters
-    ----------
-    numbers : mapping of str to number
-        By their names.
-    """
+    """The same as plain floating-point numbers, for JSON."""
     return {name: float(value) for name, value in numbers.items()}

@@ -12,38 +12,24 @@ _FILE = Path(__file__).resolve().parents[2] / "data" / "public_bounds.json"
 
 @dataclass(frozen=True, kw_only=True)
 class PublicBounds:
-    """What is publicly known of one kind of curve; facts of the world, not of any file.
-
-    Parameters
-    ----------
-    key, label : str
-        In a choice of them.
-    value_name, value_unit, time_name, time_unit : str
-        Of the two axes.
-    value_low, value_high, time_low, time_high : float
-        In those units.
-    person, people : str
-        Nouns for one of them and for many.
-    periodic : bool
-        Whether a curve ends where it began.
-    source : str
-        Where the bounds come from.
-    """
+    """What is publicly known of one kind of curve; facts of the world, not of any file."""
 
     key: str
     label: str
     value_name: str
     value_unit: str
+    # value_low, value_high, time_low, time_high: in those units
     value_low: float
     value_high: float
     time_name: str
     time_unit: str
     time_low: float
     time_high: float
+    # person, people: nouns for one of them and for many
     person: str
     people: str
-    periodic: bool
-    source: str
+    periodic: bool  # whether a curve ends where it began
+    source: str  # where the bounds come from
 
 
 @cache

@@ -19,38 +19,21 @@ _KEYED = hashlib.blake2b(key=b"order of curves", digest_size=8)  # any text that
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Observations:
-    """What was read of everybody in a file, in its own units, by site and then by a hash of ids.
+    """What was read of everybody in a file, in its own units, by site and then by a hash of ids."""
 
-    Parameters
-    ----------
-    server : (n,)
-        The site of each curve or record, from 0.
-    covariates : (n, d)
-        In the units of the file; NaN where a cell holds no number.
-    covariate_names : tuple of str
-        Of the d columns.
-    ids : tuple of str
-        Of the n people; empty where no column names them.
-    spellings : str
-        Other spellings of ids, by which ledgers of version 0.5.0 may know people; joined by NUL.
-    server_names : tuple of str
-        Of the sites; empty where no column names them.
-    time_column, value_column : str
-        Names of the columns of times, where these are numbers, and values; empty where there is
-        none, or there are several.
-    notes : tuple of str
-        How the file was read and what to look at. They hold counts of private data: for the holder
-        of the file alone.
-    """
-
-    server: Integers
-    covariates: Array
+    server: Integers  # (n,): the site of each curve or record, from 0
+    covariates: Array  # (n, d): in the units of the file; NaN where a cell holds no number
     covariate_names: tuple[str, ...] = ()
-    ids: tuple[str, ...] = ()
+    ids: tuple[str, ...] = ()  # of the n people; empty where no column names them
+    # other spellings of ids, by which ledgers of version 0.5.0 may know people; joined by NUL
     spellings: str = ""
-    server_names: tuple[str, ...] = ()
+    server_names: tuple[str, ...] = ()  # of the sites; empty where no column names them
+    # time_column, value_column: names of the columns of times, where these are numbers, and values;
+    # empty where there is none, or there are several
     time_column: str = ""
     value_column: str = ""
+    # how the file was read and what to look at. They hold counts of private data: for the holder of
+    # the file alone.
     notes: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:

@@ -53,33 +53,19 @@ _TELLING_OBSERVATIONS = 3  # from which two people hardly have the same
 @named_once
 @dataclass(frozen=True, eq=False, kw_only=True)
 class CurveTable(Observations):
-    """Curves read from a table; `Observations` says what they have in common with records.
+    """Curves read from a table; `Observations` says what they have in common with records."""
 
-    Parameters
-    ----------
-    times, values : (N,)
-        The observations, curve after curve and by time within each.
-    counts : (n,)
-        Observations of each curve, 0 where it has none.
-    n_people : int
-        May be below the number of curves.
-    header_times : tuple of float
-        The times in the names of the columns, where they are.
-    group : (n,), optional
-        The group of each curve, by its place among `group_names`.
-    group_names : tuple of str
-        The texts of the column of groups, sorted; a blank cell is a group without a name.
-    time_unit : str
-        Of times that were dates or clock times in the file; "" where they were numbers.
-    """
-
+    # times, values, each (N,): the observations, curve after curve and by time within each
     times: Array
     values: Array
-    counts: Integers
-    n_people: int = 0
-    header_times: tuple[float, ...] = ()
+    counts: Integers  # (n,): observations of each curve, 0 where it has none
+    n_people: int = 0  # may be below the number of curves
+    header_times: tuple[float, ...] = ()  # the times in the names of the columns, where they are
+    # (n,), optional: the group of each curve, by its place among `group_names`
     group: Integers | None = None
+    # the texts of the column of groups, sorted; a blank cell is a group without a name
     group_names: tuple[str, ...] = ()
+    # of times that were dates or clock times in the file; "" where they were numbers
     time_unit: str = ""
 
     @property
@@ -89,11 +75,6 @@ class CurveTable(Observations):
 
     def of_group(self, name: str) -> CurveTable:
         """The curves of one group, whose membership and size are public; sites without any go.
-
-        Parameters
-        ----------
-        name : str
-            One of `group_names`.
 
         Raises
         ------
@@ -238,12 +219,8 @@ class Upload(UploadedData[CurveData]):
 
     Parameters
     ----------
-    curves : CurveTable
-        As they stand in the file.
     declared : PublicFacts
         From `engine.uploads.facts.declare`.
-    groups : tuple of str
-        Texts of the column of groups that everybody may know; empty where none is stated.
 
     Raises
     ------
@@ -262,6 +239,7 @@ class Upload(UploadedData[CurveData]):
     read_as = "curves"
 
     curves: CurveTable
+    # texts of the column of groups that everybody may know; empty where none is stated
     groups: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
@@ -296,13 +274,6 @@ class Upload(UploadedData[CurveData]):
 
     def people_of(self, name: str, of: str) -> Upload:
         """The people of one group, as a data set of their own.
-
-        Parameters
-        ----------
-        name : str
-            One of `groups`.
-        of : str
-            What the groups are together.
 
         Raises
         ------

@@ -59,27 +59,15 @@ _SEQUENCE = re.compile(r"\s*(\S+)\s+to\s+(\S+)\s+by\s+(\S+)\s*")
 
 @dataclass(frozen=True, kw_only=True)
 class StatedDesign:
-    """What a person has stated about the observation times, in the unit of the file.
+    """What a person has stated about the observation times, in the unit of the file."""
 
-    Parameters
-    ----------
-    law : str or None
-        That of a `StatedLaw`; None while nothing is stated.
-    times : tuple of float
-        The times of everybody, for "common".
-    gap : float or None
-        Interval between the observations of a person, for "visits".
-    window : float or None
-        Length of the stretch in which a person is observed, for "windows".
-    heights : tuple of float
-        How often times occur relative to each other, at equally spaced times of the range from
-        first to last, for "density".
-    """
-
-    law: str | None = None
+    law: str | None = None  # that of a `StatedLaw`; None while nothing is stated
     times: tuple[float, ...] = ()
-    gap: float | None = None
+    gap: float | None = None  # interval between the observations of a person, for "visits"
+    # length of the stretch in which a person is observed, for "windows"
     window: float | None = None
+    # how often times occur relative to each other, at equally spaced times of the range from first
+    # to last, for "density"
     heights: tuple[float, ...] = ()
 
     @classmethod
@@ -113,8 +101,6 @@ class StatedDesign:
         ----------
         facts : PublicFacts
             With the range of times and the number of observations per curve, as stated.
-        single : bool
-            Whether every person has one observation.
 
         Raises
         ------
@@ -206,8 +192,6 @@ def numbers_in(text: str, field: str) -> tuple[float, ...]:
     ----------
     text : str
         Numbers with commas, semicolons or blanks between them, or first, last and step.
-    field : str
-        What an error names as its place.
 
     Raises
     ------

@@ -53,8 +53,6 @@ def doubts(times: Array, counts: NDArray[np.int64], facts: PublicFacts) -> tuple
         within each.
     counts : (n_curves,)
         Observations of each curve.
-    facts : PublicFacts
-        As stated.
     """
     sentences = [*_of_counts(counts, facts)]
     if len(times):
@@ -265,8 +263,6 @@ def doubts_of_people(times: Array, values: Array, counts: NDArray[np.int64], fac
         In response units; a missing one is NaN.
     counts : (n_curves,)
         Observations of each curve.
-    facts : PublicFacts
-        As stated.
     """
     if not facts.symmetric:
         return ()
@@ -308,8 +304,6 @@ def doubts_of_period(times: Array, values: Array, counts: NDArray[np.int64], fac
         In response units; a missing one is NaN.
     counts : (n_curves,)
         Observations of each curve.
-    facts : PublicFacts
-        As stated.
     """
     if not facts.periodic:
         return ()
@@ -335,8 +329,6 @@ def doubts_of_bounds(values: Array, facts: PublicFacts) -> tuple[str, ...]:
     ----------
     values : (N,)
         In response units; a missing one is NaN.
-    facts : PublicFacts
-        As stated.
     """
     known = values[np.isfinite(values)]
     if not len(known) or facts.has_few_beyond(values):

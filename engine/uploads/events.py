@@ -66,13 +66,7 @@ _ROWS = {
 
 
 def counted_for(task: str) -> Counted:
-    """What a file holds of everybody: a time and how it ended, a score and a label, or a value.
-
-    Parameters
-    ----------
-    task : str
-        Key of a task of counts.
-    """
+    """What a file holds of everybody: a time and how it ended, a score and a label, or a value."""
     return ESTIMANDS[task].counted
 
 
@@ -88,27 +82,16 @@ class EventColumns:
 @named_once
 @dataclass(frozen=True, eq=False, kw_only=True)
 class EventTable(Observations):
-    """People read from a table; `Observations` says what they have in common with curves.
+    """People read from a table; `Observations` says what they have in common with curves."""
 
-    Parameters
-    ----------
-    time : (n,)
-        NaN where a cell holds no number.
-    status : (n,) of int
-        1 … J for the stated events, 0 where the text is another one, −1 where there is none.
-    group : (n,) of int or None
-        1 for the second stated group, 0 for all others.
-    counted : Counted
-        Whether these are outcomes, values or labels.
-    time_unit : str
-        Of times between dates; "" where they were numbers.
-    """
-
-    time: Array
+    time: Array  # (n,): NaN where a cell holds no number
+    # (n,) of int: 1 … J for the stated events, 0 where the text is another one, −1 where there is
+    # none
     status: Integers
+    # (n,) of int or None: 1 for the second stated group, 0 for all others
     group: Integers | None = None
-    counted: Counted = Counted.OUTCOMES
-    time_unit: str = ""
+    counted: Counted = Counted.OUTCOMES  # whether these are outcomes, values or labels
+    time_unit: str = ""  # of times between dates; "" where they were numbers
 
 
 def notes_on_events(table: EventTable, notes: tuple[str, ...], n_further: int,
@@ -140,8 +123,6 @@ def declare_events(time_low: float | None, time_high: float | None, origin: str,
         0 and the planned follow-up, not the longest time seen; of scores and values their range.
     origin : str
         Where they come from: a protocol, a manual.
-    columns : EventColumns
-        The names of events and groups.
     edges : sequence of float
         Those of the intervals; none for equally wide ones.
     group_sizes : sequence of int
@@ -183,15 +164,7 @@ class Moved(NamedTuple):
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class UploadEvents(UploadedData[EventData]):
-    """A person's own times with the facts they declared; the same in every draw.
-
-    Parameters
-    ----------
-    events : EventTable
-        As they stand in the file.
-    declared : EventFacts
-        From `declare_events`.
-    """
+    """A person's own times with the facts they declared; the same in every draw."""
 
     key = "upload_events"
     label = "Your people"
@@ -200,7 +173,7 @@ class UploadEvents(UploadedData[EventData]):
     read_as = "events"
 
     events: EventTable
-    declared: EventFacts
+    declared: EventFacts  # from `declare_events`
 
     def __post_init__(self) -> None:
         super().__post_init__()

@@ -26,20 +26,11 @@ _MONTHS = 60  # of follow-up
 
 @dataclass(frozen=True)
 class Example:
-    """A file of invented people, with what is publicly known of them.
-
-    Parameters
-    ----------
-    make : callable
-        Writes the file.
-    stated : mapping of str to (str or bool)
-        Public facts as they are typed into a form, by their names.
-    choices : mapping of str to object
-        Answers to questions about the columns of this very file, by the names of the questions.
-    """
+    """A file of invented people, with what is publicly known of them."""
 
     make: Callable[[], str]
-    stated: Mapping[str, str | bool]
+    stated: Mapping[str, str | bool]  # public facts as they are typed into a form, by their names
+    # answers to questions about the columns of this very file, by the names of the questions
     choices: Mapping[str, Any] = field(default_factory=dict)
 
 
@@ -68,13 +59,7 @@ def growth_curves(people: int = 1000, observations: int = 8) -> str:
 
 @cache
 def temperatures(people: int = 2000) -> str:
-    """One observation per person at two sites: person_id, hour, temperature in °C, site.
-
-    Parameters
-    ----------
-    people : int
-        How many.
-    """
+    """One observation per person at two sites: person_id, hour, temperature in °C, site."""
     rng = np.random.default_rng(2)
     hours = rng.uniform(0, 24, people)
     values = 36.7 - 0.4 * np.cos(2 * np.pi * (hours - 4) / 24) + rng.normal(0, 0.25, people)
@@ -105,13 +90,7 @@ def outcomes(people: int = 400) -> str:
 
 @cache
 def concentrations(people: int = 400) -> str:
-    """A value of each patient: patient_id, site, concentration.
-
-    Parameters
-    ----------
-    people : int
-        How many.
-    """
+    """A value of each patient: patient_id, site, concentration."""
     values = np.random.default_rng(4).lognormal(0.3, 0.5, people)
     return _csv(patient_id=_ids(people), site=_sites(people), concentration=values.round(2))
 
@@ -134,13 +113,7 @@ def scores(people: int = 400) -> str:
 
 @cache
 def records(people: int = 4000) -> str:
-    """Numbers of each person: person_id, site, age, weight in kg, steps a day, pressure in mmHg.
-
-    Parameters
-    ----------
-    people : int
-        How many.
-    """
+    """Numbers of each person: person_id, site, age, weight in kg, steps a day, pressure in mmHg."""
     rng = np.random.default_rng(6)
     age, weight = rng.uniform(30, 75, people), rng.normal(76, 12, people)
     steps = rng.gamma(6, 1100, people)

@@ -191,13 +191,6 @@ def declare_rows(task: str, covariates: Sequence[StatedCovariate], origin: str,
 def check_columns(task: str, names: Sequence[str]) -> None:
     """Refuse a number of columns of features that the task does not take, and one named twice.
 
-    Parameters
-    ----------
-    task : str
-        Its key.
-    names : sequence of str
-        Of the columns.
-
     Raises
     ------
     InputError
@@ -272,9 +265,6 @@ def stated_bounds(field: str, ends: tuple[float | None, float | None], bounds: s
 
     Parameters
     ----------
-    field : str
-        Which range, for errors.
-    ends : pair of float or None
     bounds, why : str
         What is to be stated, and why.
 

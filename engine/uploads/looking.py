@@ -53,8 +53,6 @@ def proposed(observations: Observations, task: str, columns: EventColumns | None
 
     Parameters
     ----------
-    task : str
-        Key of what is looked at.
     columns : EventColumns, optional
         What the texts of people with times mean.
     person : str

@@ -97,8 +97,6 @@ def check_fit(times: Array, values: Array, counts: Integers, time_unit: str, fac
         How many of them each person has, one person after the other.
     time_unit : str
         Of times that were dates or clock times; "" where they were numbers.
-    facts : PublicFacts
-        As stated.
     is_single : bool
         Whether these are single observations, which may lie beyond the bounds of their curve.
 
@@ -137,8 +135,6 @@ def check_covariates(covariates: Array, facts: PublicFacts) -> None:
     ----------
     covariates : (n_curves, d)
         In the order of the covariates of `facts`; a missing one is NaN.
-    facts : PublicFacts
-        As stated.
 
     Raises
     ------
@@ -160,8 +156,6 @@ def check_records(features: Array, responses: Array | None, facts: PublicFacts) 
         In the order of the covariates of `facts`; a missing one is NaN.
     responses : (n,) or None
         In response units; a missing one is NaN.
-    facts : PublicFacts
-        As stated.
 
     Raises
     ------
@@ -218,8 +212,6 @@ def check_follow_up(times: Array, has_event: NDArray[np.bool_], facts: PublicFac
         In the unit of the file.
     has_event : (n,)
         Whether the time is that of an event, and not of the end of observation.
-    facts : PublicFacts
-        As stated.
     time_unit : str
         Of times between dates; "" where they were numbers.
 
@@ -346,8 +338,6 @@ def remarks_on_covariates(covariates: Array, facts: PublicFacts) -> list[str]:
     ----------
     covariates : (n, d)
         In the order of the covariates of `facts`; a missing one is NaN.
-    facts : PublicFacts
-        With their stated ranges.
     """
     return [remark for column, stated in zip(covariates.T, facts.covariates, strict=True)
             for remark in remarks_on_codes(column, stated.low, stated.high, stated.name)]

@@ -30,16 +30,9 @@ MAX_ROWS = 1_000_000
 @named_once
 @dataclass(frozen=True, eq=False, kw_only=True)
 class RowTable(Observations):
-    """Records read from a table; `Observations` says what they have in common with curves.
+    """Records read from a table; `Observations` says what they have in common with curves."""
 
-    Parameters
-    ----------
-    values : (n,) or None
-        The responses, NaN where a cell holds no number; None without a column of them.
-    value_name : str or None
-        The name of that column.
-    """
-
+    # (n,) or None: the responses, NaN where a cell holds no number; None without a column of them
     values: Array | None = None
     value_name: str | None = None
 
@@ -86,8 +79,6 @@ class UploadRows(UploadedData[SampleData]):
 
     Parameters
     ----------
-    rows : RowTable
-        As they stand in the file.
     declared : PublicFacts
         From `engine.uploads.facts.declare_rows`.
     """

@@ -26,16 +26,6 @@ class UploadedData(Source[D]):
     person's effect is declared, never read off the file. Of the covariates in the file, those that
     are declared are used, in the order declared.
 
-    Parameters
-    ----------
-    declared : PublicFacts
-        From `engine.uploads.facts`.
-
-    Attributes
-    ----------
-    read_as : str
-        The field that holds what was read from the file.
-
     Raises
     ------
     InputError
@@ -43,8 +33,9 @@ class UploadedData(Source[D]):
     """
 
     is_random: ClassVar[bool] = False
-    read_as: ClassVar[str]
+    read_as: ClassVar[str]  # the field that holds what was read from the file
 
+    # from `engine.uploads.facts`
     declared: PublicFacts = field(default_factory=lambda: PublicFacts(kind=DataKind.UPLOAD))
     reading: Reading | None = None  # complete, by which it was read; None where one only looks
 

@@ -39,15 +39,6 @@ def plain_spelling(text: str) -> str:
 def check_spellings(texts: Iterable[str], stated: Sequence[str], field: str) -> None:
     """Refuse texts of a column that are stated ones in another spelling.
 
-    Parameters
-    ----------
-    texts : iterable of str
-        Those of the column.
-    stated : sequence of str
-        The texts that mean something.
-    field : str
-        What is stated: events or groups.
-
     Raises
     ------
     InputError

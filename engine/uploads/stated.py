@@ -85,13 +85,7 @@ def observations(facts: PublicFacts) -> str:
 
 
 def spread(facts: PublicFacts) -> str:
-    """How people lie about their mean.
-
-    Parameters
-    ----------
-    facts : PublicFacts
-        `symmetric` is what the holder stated.
-    """
+    """How people lie about their mean."""
     return ("symmetric about their mean" if facts.symmetric else
             "not known, so possibly with skew, groups or outliers")
 
@@ -119,11 +113,6 @@ def trust(sizes: Sizes, unit: str = "curve") -> str:
 
 def trust_tag(sizes: Sizes, unit: str = "curve") -> tuple[str, str]:
     """The chip that says who is trusted, and its tooltip.
-
-    Parameters
-    ----------
-    sizes, unit
-        As for `trust`.
 
     Returns
     -------

@@ -50,8 +50,6 @@ def setting_of(scenario: Settings, source: Source) -> Setting:
 
     Parameters
     ----------
-    scenario : Settings
-        On screen, or of a link.
     source : Source
         Data of the settings, or one's own.
     """

@@ -64,8 +64,6 @@ def present(page: str, token: str = "") -> tuple[str, str]:
     ----------
     page : str
         The part of the address behind the slash; "" or "home" for the first page.
-    token : str
-        Its settings.
 
     Returns
     -------

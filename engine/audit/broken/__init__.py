@@ -45,23 +45,11 @@ class Broken(Mechanism):
 
 @dataclass(frozen=True)
 class Bug:
-    """A broken variant as it is audited.
-
-    Parameters
-    ----------
-    name : str
-        Of its class.
-    case : Case
-        The variant with its settings, its budget, and how many pairs are tried at a time.
-    what : str
-        One sentence on what is wrong with it.
-    family : str
-        The module it is in.
-    """
+    """A broken variant as it is audited."""
 
     name: str
-    case: Case
-    what: str
+    case: Case  # the variant with its settings, its budget, and how many pairs are tried at a time
+    what: str  # one sentence on what is wrong with it
     family: str
 
 
@@ -70,12 +58,8 @@ def bug(budget: Budget, chunk: int = 200, **settings: Any) -> Callable[[Variant]
 
     Parameters
     ----------
-    budget : Budget
-        Of the audited release.
     chunk : int
         How many pairs of neighbours are tried at a time.
-    **settings : object
-        Tuning parameters of the variant.
 
     Raises
     ------

@@ -138,13 +138,6 @@ class _Sending(SiteDeviations):
     def changed(self, step: Step, statistic: Array, scale: Array) -> tuple[Array, Array, Array]:
         """What is about to be sent, otherwise than it should be.
 
-        Parameters
-        ----------
-        step : Step
-            What it is.
-        statistic, scale : (…)
-            As they should be.
-
         Returns
         -------
         statistic, added, stated : (…)

@@ -21,13 +21,7 @@ class _Counts(Broken, NoisyCounts):
     """Counts of people by interval and outcome."""
 
     def of_each(self, data: EventData, plan: CountPlan, cells: list[Cells]) -> Array:
-        """Counts by cells that differ between data sets, in a table as large as the planned one.
-
-        Parameters
-        ----------
-        cells : list of Cells
-            One for each data set.
-        """
+        """Counts by cells that differ between data sets, in a table as large as the planned one."""
         table = np.zeros((data.n_repeats, data.sizes.n_servers, plan.cells.n_groups,
                           plan.cells.size))
         for r, cells_of in enumerate(cells):

@@ -49,18 +49,12 @@ class _Otherwise(Broken, FunctionalRelease):
         return honest if other is None else other(**vars(honest))
 
     def scaled(self, scales: Array, block: Block) -> Array:
-        """Scales of the noise, otherwise than they should be.
+        """Scales of the noise, otherwise than they should be: (r,).
 
         Parameters
         ----------
         scales : (r,)
             As they should be.
-        block : Block
-            Of which they are.
-
-        Returns
-        -------
-        (r,)
         """
         return scales
 

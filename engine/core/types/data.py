@@ -28,28 +28,16 @@ class Records:
 
     A record is a curve, a row of numbers, or one time. A subclass names in `_arrays` what begins
     with an axis for data sets and has its records along the second.
-
-    Attributes
-    ----------
-    data_types : frozenset of DataType
-        The tasks of which types take such data.
-    facts_type : type
-        What is stated of them.
-    unit : str
-        The noun for what is protected.
-    has_design : bool
-        Whether each has observations at times of which it is stated how they come about.
-    bounded_axes : tuple of str
-        Which of "value" and "time" have a stated range that numbers are moved into.
-    applied_bounds : str
-        What happens to numbers beyond the stated ranges, in words.
     """
 
-    data_types: ClassVar[frozenset[DataType]]
+    data_types: ClassVar[frozenset[DataType]]  # the tasks of which types take such data
     facts_type: ClassVar[type[PublicFacts]] = PublicFacts
     unit: ClassVar[str] = "record"
+    # whether each has observations at times of which it is stated how they come about
     has_design: ClassVar[bool] = False
+    # which of "value" and "time" have a stated range that numbers are moved into
     bounded_axes: ClassVar[tuple[str, ...]] = ()
+    # what happens to numbers beyond the stated ranges, in words
     applied_bounds: ClassVar[str] = ("numbers beyond are moved to the nearest bound before "
                                      "anything else")
     server: NDArray[np.int64]
@@ -78,13 +66,7 @@ class Records:
         return replace(self, server=np.zeros_like(self.server))
 
     def repeat(self, index: int) -> Self:
-        """One of the data sets, as a batch of one.
-
-        Parameters
-        ----------
-        index : int
-            Which, from 0.
-        """
+        """One of the data sets, as a batch of one."""
         return replace(self, **self._each(lambda array: array[index:index + 1]))
 
     def of_servers(self, servers: Sequence[int]) -> Self:
@@ -128,10 +110,6 @@ class Records:
 
         Parameters
         ----------
-        facts : PublicFacts
-            What is stated of them.
-        people : sequence of int
-            How many are on each server.
         has_response : bool
             Whether something is to be predicted of them; of rows of numbers alone.
         """
@@ -153,13 +131,7 @@ class Records:
 
     @classmethod
     def from_public_facts(cls, plain: Mapping[str, Any]) -> Self:
-        """Data with what `public_facts` wrote, and no number of anybody.
-
-        Parameters
-        ----------
-        plain : mapping
-            Of the same kind of data.
-        """
+        """Data with what `public_facts` wrote, and no number of anybody."""
         return cls.of_sizes(cls.facts_type.from_plain(plain["facts"]), plain["people_per_site"],
                             plain.get("has_response", False))
 
@@ -190,8 +162,6 @@ class Records:
 
         Parameters
         ----------
-        server : int
-            Its number.
         records : Records
             Of the same kind, as many as the server has here.
         """
@@ -669,11 +639,5 @@ def kind_of(data_type: DataType) -> type[Data]:
 
 
 def from_public_facts(plain: Mapping[str, Any]) -> Data:
-    """Data with public facts that `Records.public_facts` wrote, and no number of anybody.
-
-    Parameters
-    ----------
-    plain : mapping
-        Of any kind of data.
-    """
+    """Data with public facts that `Records.public_facts` wrote, and no number of anybody."""
     return next(kind for kind in _KINDS if kind.is_of(plain)).from_public_facts(plain)

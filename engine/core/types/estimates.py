@@ -21,14 +21,11 @@ T = TypeVar("T")
 
 @dataclass(frozen=True, kw_only=True)
 class Plan:
-    """What is fixed before any observation is looked at; each method adds its tuning and its noise.
-
-    Parameters
-    ----------
-    spends : tuple of Spend
-        The ledger, where a plan states it. Empty where `Mechanism.ledger` makes it of the plan.
+    """What is fixed before any observation is looked at; each method adds its tuning and
+    its noise.
     """
 
+    # the ledger, where a plan states it. Empty where `Mechanism.ledger` makes it of the plan.
     spends: tuple[Spend, ...] = ()
 
     @property
@@ -39,21 +36,13 @@ class Plan:
 
 @dataclass(frozen=True)
 class Intervals:
-    """Limits around the entries of released vectors: `centre` ± `half_width`.
+    """Limits around the entries of released vectors: `centre` ± `half_width`."""
 
-    Parameters
-    ----------
-    centre, half_width : (…, d)
-        In response units; NaN where nothing is said about an entry.
-    error : (…, d)
-        Standard errors.
-    kind : {"pointwise", "simultaneous"}
-        Each entry on its own, 95 in 100, or all of them together.
-    """
-
+    # centre, half_width, each (…, d): in response units; NaN where nothing is said about an entry
     centre: Array
     half_width: Array
-    error: Array
+    error: Array  # (…, d): standard errors
+    # {"pointwise", "simultaneous"}: each entry on its own, 95 in 100, or all of them together
     kind: str = "pointwise"
 
     @property
@@ -63,46 +52,32 @@ class Intervals:
 
 @dataclass(frozen=True)
 class ServerParts:
-    """What each server brings to a release, averaged over coefficients.
+    """What each server brings to a release, averaged over coefficients."""
 
-    Parameters
-    ----------
-    weight : (budgets, servers)
-        Its share in the combination.
-    noise, sampling : (budgets, servers)
-        What its noise, and sampling variability there, add to the squared error, in squared
-        response units. `sampling` is computed from the curves: like `unprotected` it is for
-        simulated data and never leaves a server.
-    """
-
-    weight: Array
+    weight: Array  # (budgets, servers): its share in the combination
+    # noise, sampling, each (budgets, servers): what its noise, and sampling variability there, add
+    # to the squared error, in squared response units. `sampling` is computed from the curves: like
+    # `unprotected` it is for simulated data and never leaves a server
     noise: Array
     sampling: Array
 
 
 @dataclass(frozen=True)
 class Caution:
-    """Why a release may be farther off than it says, seen in released quantities or stated facts.
-
-    Parameters
-    ----------
-    text : str
-        One sentence for whoever reads the release; it is published with it.
-    applies : (budgets, repeats, draws), bool
-        To which releases. It is computed from what is released or public, never from the curves.
-    low_power_for : tuple of str
-        What these releases would not show if it were so. Empty where the caution is about what a
-        release shows, or about what is stated.
-    voids_band : bool
-        Whether the confidence band cannot be relied on then: the verdict is "doubtful".
-    kind : str
-        What sentences that differ in their numbers alone have in common. Empty: the text.
+    """Why a release may be farther off than it says, seen in released quantities or stated
+    facts.
     """
 
-    text: str
+    text: str  # one sentence for whoever reads the release; it is published with it
+    # (budgets, repeats, draws), bool: to which releases. It is computed from what is released or
+    # public, never from the curves.
     applies: NDArray[np.bool_]
+    # what these releases would not show if it were so. Empty where the caution is about what a
+    # release shows, or about what is stated.
     low_power_for: tuple[str, ...] = ()
+    # whether the confidence band cannot be relied on then: the verdict is "doubtful"
     voids_band: bool = False
+    # what sentences that differ in their numbers alone have in common. Empty: the text.
     kind: str = ""
 
     def __post_init__(self) -> None:
@@ -153,20 +128,11 @@ class LateCautions(Late[Caution]):
 
 @dataclass(frozen=True, kw_only=True)
 class Fit:
-    """The numbers of an `Estimate`, before it is said what they cost.
-
-    Parameters
-    ----------
-    basis : FunctionBasis of r functions.
-    coefficients : (budgets, repeats, draws, [functions,] r), in response units.
-    unprotected : (budgets, repeats, [functions,] r), the same without noise.
-    basis_sizes : how many of the r each budget uses. Empty: all of them.
-    band, offset, functions, parts, intervals, cautions, checks, released : as in `Estimate`.
-    """
+    """The numbers of an `Estimate`, before it is said what they cost."""
 
     basis: FunctionBasis
-    coefficients: Array
-    unprotected: Array
+    coefficients: Array  # (budgets, repeats, draws, [functions,] r), in response units.
+    unprotected: Array  # (budgets, repeats, [functions,] r), the same without noise.
     basis_sizes: tuple[int, ...] = ()
     band: Band | None = None
     offset: Callable[[Array], Array] | None = None
@@ -184,12 +150,9 @@ class Fit:
 
         Parameters
         ----------
-        basis : FunctionBasis of r functions.
         values : coefficients (repeats, [functions,] r), in response units.
         covariance : (repeats, [functions,] r, r), how far sampling variability moves them. None:
             there is no band.
-        kind : that of the band.
-        other : further fields.
         """
         coefficients = values[None, :, None]
         band = None if covariance is None else Band(coefficients, covariance[None, :, None], kind)
@@ -204,74 +167,35 @@ class Estimate:
     Several functions at once, as in a varying-coefficient model, have their names in `functions`;
     their axis comes before the last one everywhere: (budgets, repeats, draws, d + 1, r). They
     belong to regressors on [−1, 1], so that all are in response units.
-
-    Parameters
-    ----------
-    task : str
-        Key of the task.
-    basis : FunctionBasis
-        The functions that coefficients belong to.
-    coefficients : (budgets, repeats, draws, r)
-        In response units.
-    spends : tuple of tuple of Spend
-        One ledger for each budget.
-    unprotected : (budgets, repeats, r)
-        The estimate without noise that the private one is compared with; it never leaves a server.
-    band : Band, optional
-        Of mechanisms that know how far off they may be.
-    tuning : tuple of dict
-        What each budget's plan chose, by name.
-    offset : callable, optional
-        A public curve that is added to all.
-    basis_sizes : tuple of int
-        How many coefficients each budget uses; the rest are zero. Empty: all.
-    functions : tuple of str
-        Names of the functions, where there are several.
-    parts : ServerParts, optional
-        Of mechanisms that know who adds what.
-    intervals : Intervals, optional
-        Of mechanisms that know how far off entries of vectors may be.
-    cautions : sequence of Caution
-        Which releases may be farther off than their band says.
-    checks : sequence of Check
-        What releases measured of the stated facts; none where a method measures nothing of them.
-    released : tuple
-        For each budget what follows from its release beside the coefficients: the `CountTable` of
-        counts, or the `TimeInRanges` of percentile curves; None where there is none.
     """
 
     task: str
     basis: FunctionBasis
-    coefficients: Array
+    coefficients: Array  # (budgets, repeats, draws, r): in response units
     spends: tuple[tuple[Spend, ...], ...]
+    # (budgets, repeats, r): the estimate without noise that the private one is compared with; it
+    # never leaves a server
     unprotected: Array
-    band: Band | None = None
-    tuning: tuple[dict[str, Any], ...] = ()
-    offset: Callable[[Array], Array] | None = None
+    band: Band | None = None  # of mechanisms that know how far off they may be
+    tuning: tuple[dict[str, Any], ...] = ()  # what each budget's plan chose, by name
+    offset: Callable[[Array], Array] | None = None  # a public curve that is added to all
+    # how many coefficients each budget uses; the rest are zero. Empty: all.
     basis_sizes: tuple[int, ...] = ()
-    functions: tuple[str, ...] = ()
-    parts: ServerParts | None = None
+    functions: tuple[str, ...] = ()  # names of the functions, where there are several
+    parts: ServerParts | None = None  # of mechanisms that know who adds what
+    # of mechanisms that know how far off entries of vectors may be
     intervals: Intervals | None = None
-    cautions: Sequence[Caution] = ()
+    cautions: Sequence[Caution] = ()  # which releases may be farther off than their band says
+    # what releases measured of the stated facts; none where a method measures nothing of them
     checks: Sequence[Check] = ()
+    # for each budget what follows from its release beside the coefficients: the `CountTable` of
+    # counts, or the `TimeInRanges` of percentile curves; None where there is none
     released: tuple[Any, ...] = ()
 
     @classmethod
     def of(cls, task: str, fit: Fit, spends: tuple[tuple[Spend, ...], ...],
            tuning: tuple[dict[str, Any], ...] = ()) -> Estimate:
-        """A fit with what it costs: a ledger for each budget.
-
-        Parameters
-        ----------
-        task : str
-            Key of the task.
-        fit : Fit
-            At every budget.
-        spends : tuple of tuple of Spend
-            A ledger for each budget.
-        tuning : tuple of dict
-            What each plan chose.
-        """
+        """A fit with what it costs: a ledger for each budget."""
         return cls(
             task=task, basis=fit.basis, coefficients=fit.coefficients, spends=spends,
             unprotected=fit.unprotected, band=fit.band, tuning=tuning, offset=fit.offset,
@@ -290,13 +214,7 @@ class Estimate:
         return " ".join(caution.text for caution in self._beside_band if caution.applies.flat[0])
 
     def usual_warnings(self, budget: int) -> tuple[str, ...]:
-        """What at least half of the releases at one of the budgets carry.
-
-        Parameters
-        ----------
-        budget : int
-            Which, from 0.
-        """
+        """What at least half of the releases at one of the budgets carry."""
         return tuple(text for text, applies in self.warnings_by_kind(budget)
                      if applies.mean() >= 0.5)
 
@@ -311,11 +229,6 @@ class Estimate:
 
     def usually_not_shown(self, budget: int) -> str:
         """What releases at one of the budgets say most often that they would not show.
-
-        Parameters
-        ----------
-        budget : int
-            Which, from 0.
 
         Returns
         -------

@@ -63,30 +63,22 @@ class TimeLaw(Enumeration):
 class Design:
     """How observation times come about: a public fact, on [0, 1].
 
-    Parameters
-    ----------
-    law : TimeLaw, or its name
-        "independent": each time on its own, evenly spread or by `density`. "common": everybody is
-        observed at `times`. "visits": observations of a curve are `gap` apart, from a random start.
-        "windows": observations of a curve are spread evenly over a stretch of length `window` with
-        a random start. "unknown": nothing is stated, so only released quantities may be relied on.
-    times : tuple of float
-        The common times, increasing.
-    gap, window : float
-        Shares of the time range.
-    density : tuple of float
-        Relative heights at equally spaced times, joined by straight lines. Empty: evenly spread.
-
     Raises
     ------
     InputError
         If there is no such law.
     """
 
+    # "independent": each time on its own, evenly spread or by `density`. "common": everybody is
+    # observed at `times`. "visits": observations of a curve are `gap` apart, from a random start.
+    # "windows": observations of a curve are spread evenly over a stretch of length `window` with a
+    # random start. "unknown": nothing is stated, so only released quantities may be relied on
     law: TimeLaw = TimeLaw.INDEPENDENT
-    times: tuple[float, ...] = ()
+    times: tuple[float, ...] = ()  # the common times, increasing
+    # gap, window: shares of the time range
     gap: float = 0.0
     window: float = 0.0
+    # relative heights at equally spaced times, joined by straight lines. Empty: evenly spread.
     density: tuple[float, ...] = ()
 
     def __post_init__(self) -> None:
@@ -132,22 +124,13 @@ class DataKind(Enumeration):
 class PublicGroup:
     """One of several groups of people; who belongs to which is public, and nobody is in two.
 
-    Parameters
-    ----------
-    set : str
-        What the groups are together, by which their releases are known to belong together.
-    name : str
-        Of this group.
-    others : tuple of str
-        The names of the others.
-
     Raises
     ------
     InputError
         If a name is empty or stands twice.
     """
 
-    set: str
+    set: str  # what the groups are together, by which their releases are known to belong together
     name: str
     others: tuple[str, ...] = ()
 
@@ -437,22 +420,6 @@ class EventFacts(PublicFacts):
     The time range is public: it begins where people come under observation and ends at the planned
     follow-up, not at the longest time seen. For scores and values it is their stated range.
 
-    Parameters
-    ----------
-    causes : tuple of str
-        What can happen, in the order of the codes 1, 2, …; all other codes are censored. Of labels
-        only the first is looked at.
-    edges : tuple of float
-        Those of the intervals in which people are counted, in the unit of the times, from the
-        lowest to the highest. Empty: equally wide ones, as many as a method takes.
-    groups : tuple of str
-        Names of two groups that are compared; empty where there is one.
-    group_sizes : tuple of int
-        Their sizes, where those are public as in a trial; empty where they are private.
-    time_step : float
-        By how much a recorded time may differ from when it happened, as by a day of dates or a
-        month of times that are told in months; 0 where nothing is stated.
-
     Raises
     ------
     InputError
@@ -460,10 +427,17 @@ class EventFacts(PublicFacts):
         negative or not shorter than the range.
     """
 
+    # what can happen, in the order of the codes 1, 2, …; all other codes are censored. Of labels
+    # only the first is looked at.
     causes: tuple[str, ...] = ("Event",)
+    # those of the intervals in which people are counted, in the unit of the times, from the lowest
+    # to the highest. Empty: equally wide ones, as many as a method takes.
     edges: tuple[float, ...] = ()
-    groups: tuple[str, ...] = ()
+    groups: tuple[str, ...] = ()  # names of two groups that are compared; empty where there is one
+    # their sizes, where those are public as in a trial; empty where they are private
     group_sizes: tuple[int, ...] = ()
+    # by how much a recorded time may differ from when it happened, as by a day of dates or a month
+    # of times that are told in months; 0 where nothing is stated
     time_step: float = 0.0
 
     def __post_init__(self) -> None:

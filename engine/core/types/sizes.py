@@ -13,19 +13,7 @@ from engine.core.types.facts import PublicFacts
 
 @dataclass(frozen=True)
 class Sizes:
-    """The public sizes of a data set: all that tuning by formula may look at.
-
-    Parameters
-    ----------
-    n_curves_per_server : tuple of int
-        One for each server.
-    n_observations : int
-        Of all curves together.
-    fewest_per_curve : int
-        Among curves with at least one reading.
-    n_covariates : int
-        d.
-    """
+    """The public sizes of a data set: all that tuning by formula may look at."""
 
     n_curves_per_server: tuple[int, ...]
     n_observations: int
@@ -46,8 +34,6 @@ class Sizes:
             Server of each curve.
         counts : (n_curves,)
             Observations of each.
-        facts : PublicFacts
-            What is stated of them.
         """
         curves, d = tuple(int(k) for k in np.bincount(server)), len(facts.covariates)
         if stated := facts.observations_per_curve:
@@ -73,24 +59,15 @@ class Public:
     """All that tuning may see of data: how many they are, and what is stated of them.
 
     It holds no reading, no time and no covariate, so that a plan made from it cannot depend on any.
-
-    Parameters
-    ----------
-    sizes : Sizes
-        How many curves and observations.
-    facts : PublicFacts
-        What is stated of them.
-    lengths : tuple of tuple of int
-        The different numbers of observations that curves have at each server, increasing, where
-        those of single curves are public. Empty: every curve counts as the shortest.
-    observations : tuple of int
-        How many observations there are at each server. Empty: as many as there are curves, times
-        the average.
     """
 
     sizes: Sizes
     facts: PublicFacts
+    # the different numbers of observations that curves have at each server, increasing, where those
+    # of single curves are public. Empty: every curve counts as the shortest.
     lengths: tuple[tuple[int, ...], ...] = ()
+    # how many observations there are at each server. Empty: as many as there are curves, times the
+    # average.
     observations: tuple[int, ...] = ()
 
     @property

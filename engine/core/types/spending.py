@@ -23,23 +23,14 @@ class Step:
 
     Messages, lines of the ledger and noise of a release are matched by keys and by nothing else.
     Keys are written into ledgers that must open for ever: they never change. Labels may.
-
-    Parameters
-    ----------
-    key : str
-        Its name in a mechanism; of a line of the ledger, that of the line.
-    label : str
-        What people read; nothing follows from it. Empty: the key.
-    charged_to : tuple of str
-        Keys of the lines that state its noise and its cost. Empty: that of the same key.
-    sensitivity : float, optional
-        The most that exchanging one of n curves moves n times an average, in units of the radius
-        that curves are clipped to; None where it is no property of the step alone.
     """
 
-    key: str
-    label: str = ""
+    key: str  # its name in a mechanism; of a line of the ledger, that of the line
+    label: str = ""  # what people read; nothing follows from it. Empty: the key.
+    # keys of the lines that state its noise and its cost. Empty: that of the same key.
     charged_to: tuple[str, ...] = ()
+    # the most that exchanging one of n curves moves n times an average, in units of the radius that
+    # curves are clipped to; None where it is no property of the step alone
     sensitivity: float | None = None
 
     def __post_init__(self) -> None:
@@ -63,38 +54,6 @@ class Spend:
 
     Neighbouring data always replace one `unit`. Members of enumerations may be given as their text.
 
-    Parameters
-    ----------
-    step : Step
-        What left.
-    server : int
-        Which server it left.
-    mu : float or None
-        The Gaussian-DP parameter of one such release (∞ without noise); None where the noise is not
-        Gaussian.
-    sensitivity, noise_scale : tuple of float
-        In units of what is released, in its own words.
-    count : int
-        How many such releases there are.
-    composition : Composition, or its name
-        "sequential" when the same people take part in each (μ's add in squares) or "parallel" when
-        every person takes part in one.
-    budget : Budget
-        What was asked for, for the whole ledger of this server.
-    why : str
-        How the noise follows, for people.
-    epsilon : float, optional
-        Of a release whose noise is not Gaussian: holds with δ = 0, and those add.
-    rho : float, optional
-        The zCDP parameter of one release, where neither of the two says all, as for a noisy choice;
-        those add, too.
-    unit : Unit, or its name
-        What is protected.
-    norm : str
-        The norm in which `sensitivity` is measured.
-    noise : NoiseLaw, or its name
-        The law of the noise.
-
     Raises
     ------
     InputError
@@ -103,17 +62,25 @@ class Spend:
 
     step: Step
     server: int
+    # the Gaussian-DP parameter of one such release (∞ without noise); None where the noise is not
+    # Gaussian
     mu: float | None
+    # sensitivity, noise_scale: in units of what is released, in its own words
     sensitivity: tuple[float, ...]
     noise_scale: tuple[float, ...]
     count: int
+    # "sequential" when the same people take part in each (μ's add in squares) or "parallel" when
+    # every person takes part in one
     composition: Composition
-    budget: Budget
+    budget: Budget  # what was asked for, for the whole ledger of this server
     why: str
+    # of a release whose noise is not Gaussian: holds with δ = 0, and those add
     epsilon: float | None = None
+    # the zCDP parameter of one release, where neither of the two says all, as for a noisy choice;
+    # those add, too
     rho: float | None = None
     unit: Unit = Unit.UNSTATED
-    norm: str = ""
+    norm: str = ""  # the norm in which `sensitivity` is measured
     noise: NoiseLaw = NoiseLaw.UNSTATED
 
     def __post_init__(self) -> None:
@@ -127,13 +94,6 @@ class Spend:
         """The line of another server, of which only these fields differ; they are not checked.
 
         Thousands of machines have lines alike: this takes a fifth of the time of a new record.
-
-        Parameters
-        ----------
-        server : int
-            Its number.
-        **other
-            Fields with other values.
         """
         line = object.__new__(Spend)
         line.__dict__.update(self.__dict__, server=server, **other)

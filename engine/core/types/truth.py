@@ -21,16 +21,6 @@ class Truth:
     drawn as well, so that `grid_values` are the `node_values`. A vector has the rule "coordinates"
     (see `of_vector`): its entries are both kinds of values and its energy is their sum of squares.
 
-    Parameters
-    ----------
-    grid_values : (GRID_SIZE,) or (d + 1, GRID_SIZE)
-        On equally spaced points of [0, 1]; several functions, as in a varying-coefficient model,
-        come first.
-    node_values : (200,) or (d + 1, 200)
-        On the nodes of the rule, from which coefficients and the energy of the tail follow.
-    rule : {"gauss", "midpoints", "square", "coordinates"}
-        See `grids.quadrature`.
-
     Examples
     --------
     >>> truth = Truth.of(lambda t: t**2)
@@ -38,7 +28,11 @@ class Truth:
     (0.2, [0.09])
     """
 
+    # (GRID_SIZE,) or (d + 1, GRID_SIZE): on equally spaced points of [0, 1]; several functions, as
+    # in a varying-coefficient model, come first
     grid_values: Array
+    # (200,) or (d + 1, 200): on the nodes of the rule, from which coefficients and the energy of
+    # the tail follow
     node_values: Array
     rule: str = "gauss"
 
@@ -50,8 +44,6 @@ class Truth:
         ----------
         function : callable
             Takes points (n,), or (n, 2) for "square", to values (n,) or (functions, n).
-        rule : {"gauss", "midpoints", "square"}
-            See `grids.quadrature`.
         """
         drawn, nodes = drawing_points(rule), quadrature(rule)[0]
         return cls(read_only(function(drawn)), read_only(function(nodes)), rule)
@@ -129,22 +121,11 @@ class FunctionBasis(Protocol):
         ...
 
     def first(self, size: int) -> FunctionBasis:
-        """The basis of the first functions alone.
-
-        Parameters
-        ----------
-        size : int
-            How many.
-        """
+        """The basis of the first functions alone."""
         ...
 
     def project(self, truth: Truth) -> tuple[Array, Array]:
         """The best approximation of a known function.
-
-        Parameters
-        ----------
-        truth : Truth
-            One function or several.
 
         Returns
         -------

@@ -114,31 +114,17 @@ class Scheme(Enumeration):
 
 @dataclass(frozen=True)
 class DescentPlan(Plan):
-    """All that is fixed before any reading is looked at.
+    """All that is fixed before any reading is looked at."""
 
-    Parameters
-    ----------
-    size, n_functions : int
-        So many basis functions of so many functions; p is their product.
-    rounds : int
-        T.
-    batch_sizes : tuple of int
-        Curves of each server in a round.
-    scales : (servers, p)
-        Standard deviation of the noise each server adds each round.
-    weights : (servers,)
-        Share of each server in the combined gradient.
-    schedule : (rounds, servers) array of int
-        Which of its batches a server uses; −1 where it rests.
-    """
-
+    # size, n_functions: so many basis functions of so many functions; p is their product
     size: int
     n_functions: int
     rounds: int
-    batch_sizes: tuple[int, ...]
+    batch_sizes: tuple[int, ...]  # curves of each server in a round
     scales: Array  # (servers, p): standard deviation of the noise each server adds each round
     weights: Array  # (servers,): share of each server in the combined gradient
-    schedule: Index  # (rounds, servers): which of its batches a server uses; −1 where it rests
+    # (rounds, servers) array of int: which of its batches a server uses; −1 where it rests
+    schedule: Index
 
     @property
     def tuning(self) -> dict[str, Any]:
@@ -148,18 +134,7 @@ class DescentPlan(Plan):
 
 @dataclass(frozen=True)
 class Server:
-    """What one server holds: its own curves, their public clipping radii and its noise.
-
-    Parameters
-    ----------
-    index : int
-        Number of the server.
-    moments : Curves
-        Of its curves.
-    radii : (curves or 1, p)
-    normals : (rounds, repeats, draws, p)
-        Its standard noise.
-    """
+    """What one server holds: its own curves, their public clipping radii and its noise."""
 
     index: int
     moments: Curves
@@ -167,13 +142,7 @@ class Server:
     normals: Array  # (rounds, repeats, draws, p): its own standard noise
 
     def first(self, size: int) -> Server:
-        """The same with the first basis functions of every function.
-
-        Parameters
-        ----------
-        size : int
-            How many.
-        """
+        """The same with the first basis functions of every function."""
         coefficients = _first_of_each(self.radii.shape[1], self.moments, size)
         return replace(self, moments=self.moments.first(size), radii=self.radii[:, coefficients],
                        normals=self.normals[..., coefficients])
@@ -296,27 +265,11 @@ class NoisyGradient(Mechanism[CurveData, DescentPlan]):
     # -- what a model says ------------------------------------------------------------------
 
     def names(self, facts: PublicFacts) -> tuple[str, ...]:
-        """The names of the functions of a model with several; none for a single one.
-
-        Parameters
-        ----------
-        facts : PublicFacts
-            Stated facts.
-        """
+        """The names of the functions of a model with several; none for a single one."""
         return ()
 
     def curves(self, data: CurveData, moments: Moments) -> Curves:
-        """What is kept of the curves beside their moments.
-
-        Parameters
-        ----------
-        moments : Moments
-            Of all curves.
-
-        Returns
-        -------
-        Moments or RegressionMoments
-        """
+        """What is kept of the curves beside their moments."""
         return moments
 
     # -- releases ---------------------------------------------------------------------------
@@ -398,15 +351,7 @@ class NoisyGradient(Mechanism[CurveData, DescentPlan]):
         return float(self._unit(facts)**2 * self._noise_left(plan).sum())
 
     def basis(self, size: int, facts: PublicFacts) -> Basis:
-        """The functions in which curves are expressed.
-
-        Parameters
-        ----------
-        size : int
-            r.
-        facts : PublicFacts
-            Stated facts.
-        """
+        """The functions in which curves are expressed."""
         if self.functions == "cosine":
             return Basis(size, family="cosine")
         if self.extension is not None:
@@ -682,12 +627,8 @@ class NoisyGradient(Mechanism[CurveData, DescentPlan]):
 
         Parameters
         ----------
-        server : Server
-            What it holds.
         batch : int
             Counts the rounds that it takes part in.
-        batch_size : int
-            Curves in each.
         iterates : (repeats, columns, p)
             From the centre.
         scales : (plans, p)
@@ -708,16 +649,7 @@ class NoisyGradient(Mechanism[CurveData, DescentPlan]):
 
     def clipped_average(self, server: Server, batch: int, batch_size: int, iterates: Array,
                         linear: Array | None) -> Array:
-        """The average of a batch's clipped gradients, before noise.
-
-        Parameters
-        ----------
-        server, batch, batch_size, iterates, linear : as in `server_update`
-
-        Returns
-        -------
-        (repeats, columns, p)
-        """
+        """The average of a batch's clipped gradients, before noise: (repeats, columns, p)."""
         start = batch * batch_size if not self.uses_all_curves else 0
         used = slice(start, start + batch_size)
         radii = server.radii if len(server.radii) == 1 else server.radii[used]

@@ -32,13 +32,6 @@ from engine.privacy import accounting
 def effective_size(n_people: int, budget: Budget) -> float:
     """N = √n μ of n people who each add noise alone.
 
-    Parameters
-    ----------
-    n_people : int
-        Everybody with one curve.
-    budget : Budget
-        Of every person.
-
     Examples
     --------
     >>> round(effective_size(400, Budget(1.0, 1e-5)), 1)  # one centre would have 20 times as much
@@ -52,8 +45,6 @@ def centre_budget(n_people: int, budget: Budget) -> Budget:
 
     Parameters
     ----------
-    n_people : int
-        Everybody with one curve.
     budget : Budget
         Of every person, with δ > 0.
 
@@ -82,10 +73,6 @@ def of_one_device(spends: Sequence[Spend], n_people: int, budget: Budget) -> tup
     ----------
     spends : sequence of Spend
         Of the centre, with Gaussian noise in every line.
-    n_people : int
-        Everybody with one curve.
-    budget : Budget
-        Of every person.
 
     Returns
     -------

@@ -30,10 +30,6 @@ from engine.privacy import accounting
 def all_but_one(n_sites: int) -> Shares:
     """Shares of so many sites, of which any one may work with the centre.
 
-    Parameters
-    ----------
-    n_sites : int
-
     Raises
     ------
     InputError
@@ -57,8 +53,6 @@ def centre_budget(shares: Shares, budget: Budget) -> Budget:
     ----------
     shares : Shares
         Who adds noise, and how many are relied on.
-    budget : Budget
-        Of every person.
 
     Raises
     ------
@@ -83,8 +77,6 @@ def of_every_site(spends: Sequence[Spend], shares: Shares, budget: Budget) -> tu
     ----------
     spends : sequence of Spend
         Of the centre, with Gaussian noise in every line.
-    budget : Budget
-        Of every person.
     """
     return tuple(_of_every_site(spend, shares, budget) for spend in spends)
 

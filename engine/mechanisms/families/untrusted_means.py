@@ -44,34 +44,17 @@ from engine.privacy import transcript
 
 @dataclass(frozen=True)
 class AnswerPlan(Plan):
-    """Who answers for what, and how privately, fixed before any row is looked at.
+    """Who answers for what, and how privately, fixed before any row is looked at."""
 
-    Parameters
-    ----------
-    size : int
-        D, the number of coordinates.
-    per_machine : int
-        K, for how many of them each of m machines answers.
-    epsilon : (m,)
-        That of one answer.
-    rows : (m,) array of int64
-        How many rows of a machine are used.
-    sd, bound : float
-        Numbers have this stated standard deviation and are moved into ±`bound`.
-    largest_mean : float
-        Means lie within plus and minus this.
-    budgets : tuple of Budget
-        The budget that each machine asked for.
-    """
-
-    size: int
-    per_machine: int
-    epsilon: Array
-    rows: NDArray[np.int64]
+    size: int  # D, the number of coordinates
+    per_machine: int  # K, for how many of them each of m machines answers
+    epsilon: Array  # (m,): that of one answer
+    rows: NDArray[np.int64]  # (m,) array of int64: how many rows of a machine are used
+    # sd, bound: numbers have this stated standard deviation and are moved into ±`bound`
     sd: float
     bound: float
-    largest_mean: float
-    budgets: tuple[Budget, ...] = ()
+    largest_mean: float  # means lie within plus and minus this
+    budgets: tuple[Budget, ...] = ()  # the budget that each machine asked for
 
     @property
     def tuning(self) -> dict[str, Any]:
@@ -117,17 +100,7 @@ class UntrustedMean(Mechanism[SampleData, AnswerPlan]):
         "public sizes.", low=1, high=2000, symbol="k")
 
     def usual_per_machine(self, sizes: Sizes, epsilon: float, facts: PublicFacts) -> int:
-        """k, for how many coordinates a machine answers, by a formula.
-
-        Parameters
-        ----------
-        sizes : Sizes
-            Public sizes.
-        epsilon : float
-            The smallest of all machines.
-        facts : PublicFacts
-            Stated facts.
-        """
+        """k, for how many coordinates a machine answers, by a formula."""
         raise NotImplementedError
 
     def rows_used(self, per_machine: NDArray[np.int64]) -> NDArray[np.int64]:
@@ -145,36 +118,20 @@ class UntrustedMean(Mechanism[SampleData, AnswerPlan]):
         return per_machine
 
     def answers(self, means: Array) -> Array:
-        """What machines would say of means of their rows without noise.
+        """What machines would say of means of their rows without noise: (repeats, m, k).
 
         Parameters
         ----------
         means : (repeats, m, k)
-
-        Returns
-        -------
-        (repeats, m, k)
         """
         return means
 
     def standard(self, shape: tuple[int, ...], rng: np.random.Generator) -> Array:
-        """Randomness of answers, before it has a size.
-
-        Parameters
-        ----------
-        shape : tuple of int
-            (repeats, draws, m, k).
-        rng : numpy.random.Generator
-            Where noise comes from.
-
-        Returns
-        -------
-        (repeats, draws, m, k)
-        """
+        """Randomness of answers, before it has a size: (repeats, draws, m, k)."""
         raise NotImplementedError
 
     def private(self, answers: Array, plan: AnswerPlan, standard: Array) -> Array:
-        """What leaves the machines.
+        """What leaves the machines: (repeats, draws, m, k).
 
         Parameters
         ----------
@@ -182,10 +139,6 @@ class UntrustedMean(Mechanism[SampleData, AnswerPlan]):
             Without noise.
         standard : (repeats, draws, m, k)
             Randomness.
-
-        Returns
-        -------
-        (repeats, draws, m, k)
         """
         raise NotImplementedError
 
@@ -394,26 +347,12 @@ class UntrustedMean(Mechanism[SampleData, AnswerPlan]):
 
 
 def bound(sizes: Sizes, facts: PublicFacts) -> float:
-    """B: the largest stated mean and √(2 log 2N) standard deviations, as for N normal numbers.
-
-    Parameters
-    ----------
-    sizes : Sizes
-        Public sizes.
-    facts : PublicFacts
-        Stated facts.
-    """
+    """B: the largest stated mean and √(2 log 2N) standard deviations, as for N normal numbers."""
     return largest_mean(facts) + facts.reading_sd * math.sqrt(2 * math.log(2 * sizes.n_curves))
 
 
 def largest_mean(facts: PublicFacts) -> float:
-    """The largest size that a mean may have, from its stated bounds.
-
-    Parameters
-    ----------
-    facts : PublicFacts
-        Stated facts.
-    """
+    """The largest size that a mean may have, from its stated bounds."""
     return max(abs(facts.value_low), abs(facts.value_high))
 
 
@@ -421,11 +360,6 @@ def machine_means(data: SampleData, plan: AnswerPlan) -> Array:
     """Means of the first rows of every machine, for the coordinates it is asked.
 
     Numbers are moved into ±B first, and what is no number counts as 0.
-
-    Parameters
-    ----------
-    data : SampleData
-        Rows of all machines.
 
     Returns
     -------
@@ -440,17 +374,11 @@ def machine_means(data: SampleData, plan: AnswerPlan) -> Array:
 
 
 def per_coordinate(values: Array, size: int) -> Array:
-    """Sums of what machines give, each for the coordinates it is asked.
+    """Sums of what machines give, each for the coordinates it is asked: (…, d).
 
     Parameters
     ----------
     values : (…, m, k)
-    size : int
-        d.
-
-    Returns
-    -------
-    (…, d)
 
     Examples
     --------
@@ -466,17 +394,12 @@ def per_coordinate(values: Array, size: int) -> Array:
 
 
 def clipped(values: Array, limit: float) -> Array:
-    """Values moved into ±limit; 0 for what is no number.
+    """Values moved into ±limit; 0 for what is no number: (…).
 
     Parameters
     ----------
-    values : (…)
     limit : float
         In the same units.
-
-    Returns
-    -------
-    (…)
     """
     inside = np.clip(values, -limit, limit)
     inside[np.isnan(inside)] = 0.0
@@ -485,13 +408,6 @@ def clipped(values: Array, limit: float) -> Array:
 
 def check(sizes: Sizes, facts: PublicFacts) -> None:
     """Refuse machines without rows and numbers whose spread is not stated.
-
-    Parameters
-    ----------
-    sizes : Sizes
-        Public sizes.
-    facts : PublicFacts
-        Stated facts.
 
     Raises
     ------

@@ -131,15 +131,7 @@ class CoefficientSummary(Summary[CurveData, tuple[ClippedCurves, Array], Smoothi
 
 @dataclass(frozen=True)
 class OnIntercept:
-    """A constant that is added to the first of several functions.
-
-    Parameters
-    ----------
-    height : float
-        In response units.
-    n_functions : int
-        How many there are.
-    """
+    """A constant that is added to the first of several functions."""
 
     height: float
     n_functions: int

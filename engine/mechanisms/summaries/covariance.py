@@ -26,12 +26,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False)
 class CovarianceSmoothing:
-    """Smoothing of the private mean and that of the second moments about it.
-
-    Parameters
-    ----------
-    mean, pairs : Smoothing
-    """
+    """Smoothing of the private mean and that of the second moments about it."""
 
     mean: Smoothing
     pairs: Linear
@@ -186,7 +181,7 @@ class CovarianceSummary(Summary[CurveData, ClippedCurves, CovarianceSmoothing]):
 
 
 def second_moments(curves: Array, about: Array, radius: float) -> Array:
-    """Mean of dd' for d = curve − centre, each d clipped in norm.
+    """Mean of dd' for d = curve − centre, each d clipped in norm: (repeats, draws, r, r).
 
     Parameters
     ----------
@@ -196,10 +191,6 @@ def second_moments(curves: Array, about: Array, radius: float) -> Array:
         Centres.
     radius : float
         The norm that d is clipped to.
-
-    Returns
-    -------
-    (repeats, draws, r, r)
     """
     squares = (curves**2).sum(axis=-1)[:, None] - 2 * about @ curves.swapaxes(1, 2) \
         + (about**2).sum(axis=-1)[..., None]

@@ -48,18 +48,10 @@ _TOLD, _RELEASES, _BEYOND = 0.9, 40, 1.5
 
 @dataclass(frozen=True, eq=False)
 class Simulated:
-    """Releases of people who are simulated from public facts.
+    """Releases of people who are simulated from public facts."""
 
-    Parameters
-    ----------
-    coefficients : (releases, r)
-        In response units.
-    errors : (releases, K)
-        Of the variance at the times of the grid.
-    """
-
-    coefficients: Array
-    errors: Array
+    coefficients: Array  # (releases, r): in response units
+    errors: Array  # (releases, K): of the variance at the times of the grid
 
     @property
     def error(self) -> float:
@@ -74,23 +66,11 @@ class Simulated:
 
 @dataclass(frozen=True, eq=False)
 class CovarianceJudgement:
-    """What released covariances say against their smoothing, beside the forecast.
-
-    Parameters
-    ----------
-    summary : CovarianceSummary
-    smoothing : CovarianceSmoothing
-    variances : (r,)
-        Of the noise in its coefficients.
-    plan : FunctionPlan
-        Of one budget.
-    public : Public
-        Sizes and stated facts.
-    """
+    """What released covariances say against their smoothing, beside the forecast."""
 
     summary: CovarianceSummary
     smoothing: CovarianceSmoothing
-    variances: Array
+    variances: Array  # (r,): of the noise in its coefficients
     plan: FunctionPlan
     public: Public
 

@@ -62,15 +62,9 @@ WIDTHS = (0.5, 0.5**0.5, 1.0, 2**0.5, 2.0, 2**1.5, 4.0, 2**2.5, 8.0)
 
 @dataclass(frozen=True, eq=False)
 class Width:
-    """Atoms of one width, by which shares of records on the grid become a density.
+    """Atoms of one width, by which shares of records on the grid become a density."""
 
-    Parameters
-    ----------
-    atoms : DensityAtoms
-        K of them.
-    """
-
-    atoms: DensityAtoms
+    atoms: DensityAtoms  # K of them
 
     def __call__(self, averages: Array) -> Array:
         """Shares (…, K) → coefficients (…, r)."""
@@ -108,30 +102,15 @@ class Width:
 
 @dataclass(frozen=True, eq=False)
 class Counts:
-    """How many of the n records of one site stand on each point of the grid.
+    """How many of the n records of one site stand on each point of the grid."""
 
-    Parameters
-    ----------
-    counts : (repeats, K)
-    n : int
-        How many records.
-    index : (repeats, n) array of int
-        The point of each.
-    """
-
-    counts: Array
+    counts: Array  # (repeats, K)
     n: int
-    index: NDArray[np.int64]
+    index: NDArray[np.int64]  # (repeats, n) array of int: the point of each
 
     @classmethod
     def of(cls, data: SampleData, grid: Grid) -> Counts:
-        """Count the records of one site.
-
-        Parameters
-        ----------
-        grid : Grid
-            The points.
-        """
+        """Count the records of one site."""
         index = grid_indices(data, grid)
         apart = index + grid.size * np.arange(data.n_repeats)[:, None]
         counts = np.bincount(apart.ravel(), minlength=grid.size * data.n_repeats)
@@ -342,13 +321,6 @@ class DensitySummary(Summary[SampleData, Counts, Width]):
 def grid_of_samples(release: FunctionalRelease, facts: PublicFacts) -> Grid:
     """The public grid of the ranges of all columns.
 
-    Parameters
-    ----------
-    release : FunctionalRelease
-        The mechanism.
-    facts : PublicFacts
-        Stated facts.
-
     Raises
     ------
     InputError
@@ -363,11 +335,6 @@ def grid_of_samples(release: FunctionalRelease, facts: PublicFacts) -> Grid:
 
 def grid_indices(data: SampleData, grid: Grid) -> NDArray[np.int64]:
     """The grid point on which each record stands.
-
-    Parameters
-    ----------
-    grid : Grid
-        The points.
 
     Returns
     -------

@@ -43,20 +43,10 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False)
 class ClippedCurves:
-    """Curves of one site on the grid, in units of τ, each clipped to size one.
+    """Curves of one site on the grid, in units of τ, each clipped to size one."""
 
-    Parameters
-    ----------
-    curves : (repeats, n, K)
-        As they were read.
-    clip_factors : (repeats, n)
-        What each is multiplied by.
-    space : Space
-        The functions.
-    """
-
-    curves: Array
-    clip_factors: Array
+    curves: Array  # (repeats, n, K): as they were read
+    clip_factors: Array  # (repeats, n): what each is multiplied by
     space: Space
 
     @cached_property
@@ -96,15 +86,11 @@ class ClippedCurves:
         return np.asarray(coefficients)
 
     def averaged(self, weights: Array) -> Array:
-        """Average coefficients with weights.
+        """Average coefficients with weights: (repeats, p, r).
 
         Parameters
         ----------
         weights : (repeats, p, n)
-
-        Returns
-        -------
-        (repeats, p, r)
         """
         sums = (weights * self.clip_factors[:, None]) @ self.curves
         return np.asarray(sums @ self.space.analysis / self.n)
@@ -207,17 +193,7 @@ class MeanSummary(Summary[CurveData, ClippedCurves, Smoothing]):
 
 
 def clipped_curves(data: CurveData, space: Space, grid: Grid, norm_bound: float) -> ClippedCurves:
-    """Every curve on the grid, within its stated bounds, and clipped to size one.
-
-    Parameters
-    ----------
-    space : Space
-        The functions.
-    grid : Grid
-        The points.
-    norm_bound : float
-        τ, in response units.
-    """
+    """Every curve on the grid, within its stated bounds, and clipped to size one."""
     curves = data.on_grid(grid.times) / norm_bound
     return ClippedCurves(curves, space.clip_factors(curves), space)
 

@@ -58,29 +58,14 @@ class Space:
 
     A curve is clipped to norm one on the grid; where coefficients are values on a lattice, to root
     mean square one there, or `by_sup` to values of size one at most.
-
-    Parameters
-    ----------
-    basis : FunctionBasis
-        The functions.
-    grid : Grid
-        The points.
-    analysis : (K, r)
-        Takes a curve on the grid to its coefficients.
-    eigenvalues : (r,)
-        Decide how much each is smoothed.
-    is_lattice : bool
-        Whether coefficients are values on a lattice.
-    by_sup : bool
-        Whether curves on a lattice are clipped in their largest value rather than in root mean
-        square.
     """
 
     basis: FunctionBasis
     grid: Grid
-    analysis: Array
-    eigenvalues: Array
-    is_lattice: bool = False
+    analysis: Array  # (K, r): takes a curve on the grid to its coefficients
+    eigenvalues: Array  # (r,): Decide how much each is smoothed
+    is_lattice: bool = False  # whether coefficients are values on a lattice
+    # whether curves on a lattice are clipped in their largest value rather than in root mean square
     by_sup: bool = False
 
     @property
@@ -98,15 +83,11 @@ class Space:
         return math.sqrt(self.size) if self.is_lattice else 1.0
 
     def clip_factors(self, curves: Array) -> Array:
-        """min(1, 1/size) of every curve. Each follows from its own curve.
+        """min(1, 1/size) of every curve. Each follows from its own curve: (…).
 
         Parameters
         ----------
         curves : (…, K)
-
-        Returns
-        -------
-        (…)
         """
         if self.is_lattice:
             values = (curves @ self.analysis) ** 2
@@ -118,35 +99,20 @@ class Space:
 
 @dataclass(frozen=True, eq=False)
 class Features:
-    """Functions f = Σ u_j h_j that records are to be predicted by, with the penalty ‖u‖².
-
-    Parameters
-    ----------
-    basis : FunctionBasis
-        Of what is released.
-    table : (K, J)
-        h on the grid.
-    image : (r,) or (r, J)
-        Times u it is the coefficients in `basis`: entry by entry, or as a matrix.
-    variances : (r,)
-        Of the process that a release may take its noise from.
-    """
+    """Functions f = Σ u_j h_j that records are to be predicted by, with the penalty ‖u‖²."""
 
     basis: FunctionBasis
-    table: Array
+    table: Array  # (K, J): h on the grid
+    # (r,) or (r, J): times u it is the coefficients in `basis`: entry by entry, or as a matrix
     image: Array
-    variances: Array
+    variances: Array  # (r,): of the process that a release may take its noise from
 
     def coefficients(self, u: Array) -> Array:
-        """Coefficients in `basis`.
+        """Coefficients in `basis`: (…, r).
 
         Parameters
         ----------
         u : (…, J)
-
-        Returns
-        -------
-        (…, r)
         """
         return np.asarray(self.image * u if self.image.ndim == 1 else u @ self.image.T)
 
@@ -158,15 +124,7 @@ class Features:
 
 @lru_cache(maxsize=16)
 def penalised(basis: Eigenbasis, eta: float) -> Features:
-    """The features λ_j^{η/2} φ_j of a kernel on its grid.
-
-    Parameters
-    ----------
-    basis : Eigenbasis
-        Eigenfunctions of the kernel.
-    eta : float
-        η.
-    """
+    """The features λ_j^{η/2} φ_j of a kernel on its grid."""
     roots = basis.eigenvalues ** (eta / 2)
     return Features(basis, basis.functions.T * roots, roots, basis.eigenvalues)
 
@@ -176,8 +134,6 @@ def usual_power(kernel: Kernel, dimension: int, excess: float = 2.0) -> float:
 
     Parameters
     ----------
-    kernel : Kernel
-        Whose eigenvalues decay.
     dimension : int
         Of what functions are of: 1 or 2.
     excess : float
@@ -201,27 +157,17 @@ class Smoothing(Protocol):
 
         Parameters
         ----------
-        radius : float
-            Of the ball.
         loose : float
             The largest change of one coordinate as papers count it.
-        n : float
-            How many records are averaged.
         """
         ...
 
 
 @dataclass(frozen=True, eq=False)
 class Linear:
-    """s∘c, averages through a filter.
+    """s∘c, averages through a filter."""
 
-    Parameters
-    ----------
-    shrink : (r,)
-        s, with 0 ≤ s ≤ 1.
-    """
-
-    shrink: Array
+    shrink: Array  # (r,): s, with 0 ≤ s ≤ 1
 
     def __call__(self, averages: Array) -> Array:
         return np.asarray(self.shrink * averages)
@@ -232,15 +178,9 @@ class Linear:
 
 @dataclass(frozen=True, eq=False)
 class Soft:
-    """sgn(c_j) max(|c_j| − T_j, 0); only for averages of unit vectors.
+    """sgn(c_j) max(|c_j| − T_j, 0); only for averages of unit vectors."""
 
-    Parameters
-    ----------
-    thresholds : (r,)
-        T.
-    """
-
-    thresholds: Array
+    thresholds: Array  # (r,): T
 
     def __call__(self, averages: Array) -> Array:
         return np.asarray(np.sign(averages) * np.maximum(np.abs(averages) - self.thresholds, 0.0))
@@ -254,26 +194,13 @@ class Soft:
 
 @dataclass(frozen=True, eq=False)
 class Block:
-    """One vector that every site releases.
-
-    Parameters
-    ----------
-    step : Step
-        What is sent.
-    differences : callable
-        The set of its changes, from the number of records of a site.
-    shape : (r,)
-        The mechanism's own shape of the noise.
-    norms : (r,)
-        Squared norms of the functions.
-    share : float
-        Of the budget.
-    """
+    """One vector that every site releases."""
 
     step: Step
+    # the set of its changes, from the number of records of a site
     differences: Callable[[float], DifferenceSet]
-    shape: Array
-    norms: Array
+    shape: Array  # (r,): the mechanism's own shape of the noise
+    norms: Array  # (r,): squared norms of the functions
     share: float = 1.0
 
 
@@ -283,40 +210,22 @@ class Calibrated:
 
     Its cost is stated once: as ε, or of Gaussian noise as μ.
 
-    Parameters
-    ----------
-    scales : (r,)
-        Of the noise of each coefficient.
-    norms : (r,)
-        Squared norms of the functions.
-    sensitivity, multiplier : float
-        In units of the noise's shape.
-    epsilon : float or None
-        ε; None of Gaussian noise.
-    mu : float or None
-        μ of Gaussian noise; None of any other.
-    variance : float
-        Of standard noise in one coordinate.
-    norm : str
-        The norm of the sensitivity, as in `Spend`.
-    law : NoiseLaw
-        Of standard noise.
-
     Raises
     ------
     ValueError
         Unless exactly one of `epsilon` and `mu` is given.
     """
 
-    scales: Array
-    norms: Array
+    scales: Array  # (r,): of the noise of each coefficient
+    norms: Array  # (r,): squared norms of the functions
+    # sensitivity, multiplier: in units of the noise's shape
     sensitivity: float
     multiplier: float
     _: KW_ONLY
-    epsilon: float | None = None
-    mu: float | None = None
+    epsilon: float | None = None  # ε; None of Gaussian noise
+    mu: float | None = None  # μ of Gaussian noise; None of any other
     variance: float = 2.0
-    norm: str = "weighted ℓ1"
+    norm: str = "weighted ℓ1"  # the norm of the sensitivity, as in `Spend`
     law: NoiseLaw = NoiseLaw.LAPLACE
 
     def __post_init__(self) -> None:
@@ -339,49 +248,22 @@ class Calibrated:
 
 @dataclass(frozen=True, eq=False)
 class FunctionPlan(Plan):
-    """All that is fixed before any record is looked at.
-
-    Parameters
-    ----------
-    smoothings : tuple of Smoothing
-        The candidates.
-    blocks : tuple[tuple of Block, ...]
-        For every candidate the vectors that are released.
-    noise : tuple[tuple[tuple of Calibrated, ...], ...]
-        For every candidate and site the noise of each vector.
-    weights : (candidates, sites)
-        The share of each site.
-    budgets : tuple of Budget
-        That of each site.
-    default : int
-        The candidate that stands for all of them where one must.
-    """
+    """All that is fixed before any record is looked at."""
 
     smoothings: tuple[Smoothing, ...]
-    blocks: tuple[tuple[Block, ...], ...]
+    blocks: tuple[tuple[Block, ...], ...]  # for every candidate the vectors that are released
+    # for every candidate and site the noise of each vector
     noise: tuple[tuple[tuple[Calibrated, ...], ...], ...]
-    weights: Array
+    weights: Array  # (candidates, sites): the share of each site
     budgets: tuple[Budget, ...]
-    default: int = 0
+    default: int = 0  # the candidate that stands for all of them where one must
 
     def sizes(self, block: int) -> list[int]:
-        """How many numbers a vector has with each candidate.
-
-        Parameters
-        ----------
-        block : int
-            Its number.
-        """
+        """How many numbers a vector has with each candidate."""
         return [len(vectors[block].shape) for vectors in self.blocks]
 
     def energy(self, candidate: int) -> float:
-        """E‖noise‖² of the last vector after sites are averaged.
-
-        Parameters
-        ----------
-        candidate : int
-            Which smoothing.
-        """
+        """E‖noise‖² of the last vector after sites are averaged."""
         each = np.array([site[-1].energy for site in self.noise[candidate]])
         return float((self.weights[candidate] ** 2 * each).sum())
 
@@ -425,26 +307,12 @@ class Summary(ABC, Generic[D, R, S]):
 
     @classmethod
     def first_step(cls, release: FunctionalRelease) -> str:
-        """What a share of the budget is spent on before the summary; empty if on nothing.
-
-        Parameters
-        ----------
-        release : FunctionalRelease
-            The mechanism.
-        """
+        """What a share of the budget is spent on before the summary; empty if on nothing."""
         return ""
 
     @classmethod
     def aims_at_the_truth(cls, release: FunctionalRelease, facts: PublicFacts) -> bool:
-        """Whether what is estimated is the function that simulated records are drawn from.
-
-        Parameters
-        ----------
-        release : FunctionalRelease
-            The mechanism.
-        facts : PublicFacts
-            Stated facts.
-        """
+        """Whether what is estimated is the function that simulated records are drawn from."""
         return True
 
     @classmethod
@@ -460,17 +328,7 @@ class Summary(ABC, Generic[D, R, S]):
 
     @classmethod
     def kernel(cls, release: KernelRelease, n: float, dimension: int) -> Kernel:
-        """The kernel that smooths the function, and that noise of its shape comes from.
-
-        Parameters
-        ----------
-        release : KernelRelease
-            The mechanism.
-        n : float
-            How many records there are.
-        dimension : int
-            Of what functions are of.
-        """
+        """The kernel that smooths the function, and that noise of its shape comes from."""
         return replace(release.covariance, length=release.length)
 
     @classmethod
@@ -481,61 +339,29 @@ class Summary(ABC, Generic[D, R, S]):
         ----------
         inverse : float
             1/β, β being the decay of the kernel.
-        is_printed : bool
-            Whether the printed size is meant.
         """
         return 0.5 + inverse if is_printed else 0.5 + inverse / 2
 
     @abstractmethod
     def records(self, data: D) -> R:
-        """What is kept of the records of one site, each clipped to the unit ball on its own.
-
-        Parameters
-        ----------
-        data : CurveData or SampleData
-            Of the site.
-        """
+        """What is kept of the records of one site, each clipped to the unit ball on its own."""
 
     @abstractmethod
     def smoothings(self, n: float, effective: float) -> tuple[S, ...]:
-        """Candidates for the smoothing; one where it is fixed by a formula.
-
-        Parameters
-        ----------
-        n : float
-            How many records there are.
-        effective : float
-            nε, over all sites.
-        """
+        """Candidates for the smoothing; one where it is fixed by a formula."""
 
     @abstractmethod
     def blocks(self, smoothing: S) -> tuple[Block, ...]:
-        """The vectors that are released one after another, with the changes one record can make.
-
-        Parameters
-        ----------
-        smoothing : Smoothing
-            One of the candidates.
-        """
+        """The vectors that are released one after another, with the changes one record can make."""
 
     @abstractmethod
     def values(self, block: int, records: R, smoothing: S, earlier: Sequence[Array]) -> Array:
-        """One vector of one site without noise.
+        """One vector of one site without noise: (repeats, 1 or draws, r).
 
         Parameters
         ----------
-        block : int
-            Its number.
-        records : object
-            As `records` returns them.
-        smoothing : Smoothing
-            One of the candidates.
         earlier : sequence of (repeats, draws, r)
             The centre's averages of earlier vectors.
-
-        Returns
-        -------
-        (repeats, 1 or draws, r)
         """
 
     def finished(self, averages: Sequence[Array], smoothing: S) -> Array:
@@ -545,8 +371,6 @@ class Summary(ABC, Generic[D, R, S]):
         ----------
         averages : sequence of (repeats, draws, r)
             Of each vector.
-        smoothing : Smoothing
-            One of the candidates.
 
         Returns
         -------
@@ -559,8 +383,6 @@ class Summary(ABC, Generic[D, R, S]):
 
         Parameters
         ----------
-        plans : sequence of FunctionPlan
-            One for each budget.
         records : sequence of object
             Of each site, as `records` returns them.
 
@@ -577,12 +399,6 @@ class Summary(ABC, Generic[D, R, S]):
 
         Parameters
         ----------
-        release : FunctionalRelease
-            The mechanism.
-        public : Public
-            Sizes and stated facts.
-        plans : sequence of FunctionPlan
-            One for each budget.
         coefficients : (budgets, repeats, draws, r)
             As released, in response units.
         """
@@ -591,30 +407,20 @@ class Summary(ABC, Generic[D, R, S]):
     # -- choosing among candidates on the records, where there are several; see `selection` ----
 
     def usual_candidate(self, count: int) -> int:
-        """Which of so many candidates stands for all until records are looked at: the middle one.
-
-        Parameters
-        ----------
-        count : int
-            How many there are.
+        """Which of so many candidates stands for all until records are looked at: the
+        middle one.
         """
         return count // 2
 
     def fold_means(self, records: R, fold: NDArray[np.int64], earlier: Sequence[Array]) -> Array:
-        """What is averaged, over the records of each part.
+        """What is averaged, over the records of each part: (repeats, 1 or draws, parts, …).
 
         Parameters
         ----------
-        records : object
-            As `records` returns them.
         fold : (n,) array of int
             The part of each record, from 0.
         earlier : sequence of (repeats, draws, r)
             The centre's averages of earlier vectors.
-
-        Returns
-        -------
-        (repeats, 1 or draws, parts, …)
         """
         raise NotImplementedError
 
@@ -625,8 +431,6 @@ class Summary(ABC, Generic[D, R, S]):
         ----------
         training, held_out : (repeats, draws, parts, …)
             Averages, as `fold_means` gives them.
-        smoothing : Smoothing
-            One of the candidates.
 
         Returns
         -------
@@ -640,8 +444,6 @@ class Summary(ABC, Generic[D, R, S]):
 
         Parameters
         ----------
-        smoothings : sequence of Smoothing
-            The candidates.
         n_in, n_out : int
             Records of the training part, and those that are held out.
         """
@@ -650,10 +452,6 @@ class Summary(ABC, Generic[D, R, S]):
     @abstractmethod
     def reference(self, data: D) -> Fit:
         """What would be published without any protection, the same for every mechanism.
-
-        Parameters
-        ----------
-        data : CurveData or SampleData
 
         Returns
         -------

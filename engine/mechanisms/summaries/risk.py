@@ -134,11 +134,7 @@ class RiskSummary(Summary[SampleData, Array, Smoothing]):
         return self.features.coefficients(minimiser.u)
 
     def labels(self, data: SampleData) -> Array:
-        """Numbers on [−1, 1] or classes ±1, each from its own record.
-
-        Returns
-        -------
-        (repeats, n)
+        """Numbers on [−1, 1] or classes ±1, each from its own record: (repeats, n).
 
         Raises
         ------
@@ -199,15 +195,7 @@ class RiskSummary(Summary[SampleData, Array, Smoothing]):
 
 
 def loss_of(release: FunctionalRelease, facts: PublicFacts) -> str:
-    """The stated loss, else Huber's for numbers and the logistic one for classes.
-
-    Parameters
-    ----------
-    release : FunctionalRelease
-        The mechanism.
-    facts : PublicFacts
-        Stated facts.
-    """
+    """The stated loss, else Huber's for numbers and the logistic one for classes."""
     return release.loss or ("logistic" if facts.two_classes else "huber")
 
 

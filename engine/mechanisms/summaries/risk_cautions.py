@@ -52,12 +52,6 @@ class RiskJudgement:
     """What released predictors say against their penalty, beside the forecast.
 
     Functions are at the K points of the grid: log-odds, or numbers in half-ranges from the middle.
-
-    Parameters
-    ----------
-    summary : RiskSummary
-        On an interval.
-    n_records : int
     """
 
     summary: RiskSummary

@@ -103,13 +103,7 @@ class Selection(Mechanism):
                 "Choose it by formula.")
 
     def candidates(self, default: float) -> tuple[float, ...]:
-        """Weights of the penalty to choose from: a tenth to ten times the usual one.
-
-        Parameters
-        ----------
-        default : float
-            By formula.
-        """
+        """Weights of the penalty to choose from: a tenth to ten times the usual one."""
         if self.selection_rule == "formula":
             return (default,)
         return tuple((default * np.geomspace(1 / _WIDEST, _WIDEST, _CANDIDATES)).tolist())
@@ -132,27 +126,13 @@ class Selection(Mechanism):
         return tuple(replace(release, selection_rule="formula", bandwidth=c) for c in widths)
 
     def left(self, budget: Budget) -> Budget:
-        """What the release may spend when the choice has been paid for.
-
-        Parameters
-        ----------
-        budget : Budget
-            Of the whole.
-        """
+        """What the release may spend when the choice has been paid for."""
         if self.selection_rule != "paid":
             return budget
         return replace(budget, epsilon=(1 - self.selection_share) * budget.epsilon)
 
     def selection(self, server: int, budget: Budget) -> tuple[Spend, ...]:
-        """The ledger line of the choice.
-
-        Parameters
-        ----------
-        server : int
-            Number of the site.
-        budget : Budget
-            Of the whole.
-        """
+        """The ledger line of the choice."""
         if self.selection_rule == "formula":
             return ()
         paid = self.selection_rule == "paid"
@@ -173,16 +153,8 @@ def choose(release: Any, summary: Summary[Any, Any, Any], plan: FunctionPlan, re
 
     Parameters
     ----------
-    release : Mechanism
-        With its rule.
-    summary : Summary
-        What is released.
     records : list of object
         Of each site, as the summary keeps them.
-    draws : int
-        How often noise is drawn at each budget.
-    rng : numpy.random.Generator
-        Where noise comes from.
     earlier : sequence of (repeats, draws, r)
         The centre's averages of earlier vectors.
 
@@ -228,12 +200,8 @@ def scores_of(summary: Summary[Any, Any, Any], plan: FunctionPlan, records: Any,
 
     Parameters
     ----------
-    summary : Summary
-        What is released.
     records : object
         Of the site, as the summary keeps them.
-    folds : int
-        Into so many parts.
     part : float
         Share of the records that a fit is made of.
     earlier : sequence of (repeats, draws, r)

@@ -54,19 +54,9 @@ _STEP, _PLACES, _TOLD, _RELEASES, _BEYOND = 1 / 6, (0.3, 0.5, 0.7), 0.9, 100, 1.
 
 @dataclass(frozen=True, eq=False)
 class Judgement:
-    """What released curves say against their smoothing, beside the forecast.
+    """What released curves say against their smoothing, beside the forecast."""
 
-    Parameters
-    ----------
-    errors : SmoothingErrors
-        Of the smoothing, in response units.
-    facts : PublicFacts
-        Stated facts.
-    sizes : Sizes
-        Public sizes.
-    """
-
-    errors: SmoothingErrors
+    errors: SmoothingErrors  # of the smoothing, in response units
     facts: PublicFacts
     sizes: Sizes
 

@@ -30,8 +30,6 @@ def average(deviations: Deviations, centres: Array, shape: Array, radius: Array)
 
     Parameters
     ----------
-    deviations : Deviations
-        Of n curves.
     centres : (repeats, columns, p)
         a, a column for every budget and draw.
     shape : (repeats, columns, p)
@@ -52,11 +50,6 @@ def average_size(deviations: Deviations, centres: Array, shape: Array, radius: A
     |ψ|/d lies in the part of the ball where no entry is negative. Two such points are at most
     √2 c apart, so replacing one curve moves the mean by δ with ‖δ/d‖₂ ≤ √2 c/n.
 
-    Parameters
-    ----------
-    deviations, centres, shape, radius
-        As those of `average`.
-
     Returns
     -------
     (repeats, columns, p)
@@ -70,11 +63,6 @@ def average_products(deviations: Deviations, centres: Array, shape: Array, radiu
     ‖xx' − yy'‖²_F = |x|⁴ + |y|⁴ − 2(x'y)² ≤ 2c⁴ for points of the ball of radius c, so replacing
     one curve moves the mean by at most √2 c²/n in Frobenius norm.
 
-    Parameters
-    ----------
-    deviations, centres, shape, radius
-        As those of `average`.
-
     Returns
     -------
     (repeats, columns, p, p)
@@ -86,11 +74,6 @@ def average_products(deviations: Deviations, centres: Array, shape: Array, radiu
 def average_with_size(deviations: Deviations, centres: Array, shape: Array, radius: Array
                       ) -> tuple[Array, Array]:
     """`average` and `average_size` in one pass over the curves.
-
-    Parameters
-    ----------
-    deviations, centres, shape, radius
-        As those of `average`.
 
     Returns
     -------
@@ -104,11 +87,6 @@ def average_with_size(deviations: Deviations, centres: Array, shape: Array, radi
 def average_with_products(deviations: Deviations, centres: Array, shape: Array, radius: Array
                           ) -> tuple[Array, Array]:
     """`average` and `average_products` in one pass over the curves.
-
-    Parameters
-    ----------
-    deviations, centres, shape, radius
-        As those of `average`.
 
     Returns
     -------

@@ -11,11 +11,6 @@ from engine.core.arrays import Array
 def normal_density(z: Array) -> Array:
     """The standard normal density ϕ.
 
-    Parameters
-    ----------
-    z : ndarray
-        Any shape.
-
     Returns
     -------
     ndarray
@@ -26,11 +21,6 @@ def normal_density(z: Array) -> Array:
 
 def excess(t: Array) -> Array:
     """H(t) = E max(ξ − t, 0) = ϕ(t) − t(1 − Φ(t)) of a standard normal ξ.
-
-    Parameters
-    ----------
-    t : ndarray
-        Any shape.
 
     Returns
     -------
@@ -69,10 +59,6 @@ def clipped_mean(curve: Array, clip: float, sigma: float) -> Array:
     ----------
     curve : ndarray
         f, in response units.
-    clip : float
-        τ.
-    sigma : float
-        σ > 0.
 
     Returns
     -------
@@ -90,10 +76,6 @@ def clipped_square(curve: Array, clip: float, sigma: float) -> Array:
     ----------
     curve : ndarray
         f, in response units.
-    clip : float
-        τ.
-    sigma : float
-        σ > 0.
 
     Returns
     -------
@@ -111,17 +93,6 @@ def unclipped(mean: Array, clip: float, bound: float, sigma: float) -> Array:
     """The f whose clipped mean is `mean`, held within [−B, B].
 
     The clipped mean rises with f, so a fine table of it, read backwards, is its inverse.
-
-    Parameters
-    ----------
-    mean : ndarray
-        In response units.
-    clip : float
-        τ.
-    bound : float
-        B.
-    sigma : float
-        σ > 0.
 
     Returns
     -------
@@ -222,10 +193,6 @@ def cut_off(mean: Array, sd: Array | float, low: float, high: float) -> Array:
     ----------
     mean : (…)
         μ.
-    sd : (…) or float
-        σ > 0.
-    low, high : float
-        a and b.
 
     Returns
     -------

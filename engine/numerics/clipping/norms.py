@@ -12,8 +12,6 @@ def norm_clip_factors(norms: Array, radius: Array | float) -> Array:
 
     Parameters
     ----------
-    norms : (…)
-        ‖x‖.
     radius : float, or an array that broadcasts to (…)
         c, finite and above 0.
 

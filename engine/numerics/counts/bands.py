@@ -27,23 +27,6 @@ _HALVINGS = 60
 class Limits:
     """A curve at edges with what is known of its error; intervals that are not shown are left out.
 
-    Parameters
-    ----------
-    values : (…, K)
-        At the edges.
-    errors : (…, K, samples)
-        The public sample of errors; see `CountTable.errors`.
-    drawn : (…, K) of bool
-        Which edges are drawn: the first few.
-    people : float
-        Of the smaller group.
-    extremes : tuple of (…, K), optional
-        The lowest and the highest curve by when within their interval people are censored, which
-        the counts do not tell; see `LifeTable.survival_extremes`.
-    growth : (…, K), optional
-        How many times as large standard errors are where all are censored early, with fewer people
-        at risk.
-
     Notes
     -----
     An error of b standard errors that has always the same sign makes limits of 1.96 miss the curve
@@ -51,11 +34,15 @@ class Limits:
     the curve by beyond 1/3 is therefore added to the limits, on its own side.
     """
 
-    values: Array
-    errors: Array
-    drawn: Flags
+    values: Array  # (…, K): at the edges
+    errors: Array  # (…, K, samples): the public sample of errors; see `CountTable.errors`
+    drawn: Flags  # (…, K) of bool: which edges are drawn: the first few
     people: float
+    # tuple of (…, K), optional: the lowest and the highest curve by when within their interval
+    # people are censored, which the counts do not tell; see `LifeTable.survival_extremes`
     extremes: tuple[Array, Array] | None = None
+    # (…, K), optional: how many times as large standard errors are where all are censored early,
+    # with fewer people at risk
     growth: Array | None = None
 
     @cached_property
@@ -130,8 +117,6 @@ class Limits:
         ----------
         width : (…, K)
             Half of one.
-        falls : bool
-            Whether the curve does.
         """
         below, above = self.allowances
         lower = np.where(self.drawn, self.values - width - below, 0.0)
@@ -146,16 +131,12 @@ class Limits:
 
 
 def allowance(shift: Array, deviation: Array) -> Array:
-    """What limits need on top, because their curve may be shifted.
+    """What limits need on top, because their curve may be shifted: (…).
 
     Parameters
     ----------
     shift, deviation : (…)
         By how much at most, and its standard error; a third of the latter goes unnoticed.
-
-    Returns
-    -------
-    (…)
     """
     return np.asarray(np.maximum(shift - _UNNOTICED * deviation, 0.0))
 
@@ -186,12 +167,9 @@ def staircase(edges: tuple[float, ...], lower: Array, upper: Array, times: Array
 
     Parameters
     ----------
-    edges : tuple of float
-        e_0 … e_K.
     lower, upper : (…, K)
         At e_1 … e_K.
     times : (n,)
-    falls : bool
 
     Returns
     -------
@@ -210,8 +188,6 @@ def monotone_cubic(edges: tuple[float, ...], values: Array, first: float = 1.0
 
     Parameters
     ----------
-    edges : tuple of float
-        e_0 … e_K.
     values : (…, K)
         At e_1 … e_K.
     first : float
@@ -230,15 +206,10 @@ def monotone_cubic(edges: tuple[float, ...], values: Array, first: float = 1.0
 
 @dataclass(frozen=True, eq=False)
 class Quantile:
-    """When a falling curve reaches a level, with 95 % limits.
+    """When a falling curve reaches a level, with 95 % limits."""
 
-    Parameters
-    ----------
-    time, low, high : (…)
-        Infinite where it is not reached within what is shown; `low` is then the last shown edge,
-        before which it was not reached.
-    """
-
+    # time, low, high, each (…): infinite where it is not reached within what is shown; `low` is
+    # then the last shown edge, before which it was not reached
     time: Array
     low: Array
     high: Array
@@ -256,10 +227,6 @@ def quantile(edges: tuple[float, ...], limits: Limits, level: float = 0.5, step:
 
     Parameters
     ----------
-    edges : tuple of float
-        e_0 … e_K.
-    limits : Limits
-        Of the survival curve.
     level : float
         Between 0 and 1; the median has ½.
     step : float
@@ -317,14 +284,9 @@ def _crossing(edges: tuple[float, ...], curve: Array, drawn: Flags, level: float
 
 @dataclass(frozen=True, eq=False)
 class RestrictedMean:
-    """The mean time up to an edge, with its 95 % half-width; NaN where it is not given.
+    """The mean time up to an edge, with its 95 % half-width; NaN where it is not given."""
 
-    Parameters
-    ----------
-    mean, half_width, until : (…)
-        In the unit of the times; `until` is the edge.
-    """
-
+    # mean, half_width, until, each (…): in the unit of the times; `until` is the edge
     mean: Array
     half_width: Array
     until: Array
@@ -336,13 +298,6 @@ def restricted_mean(edges: tuple[float, ...], limits: Limits) -> RestrictedMean:
     By the monotone cubic; its error by the trapezoid rule at the edges. What the two rules differ
     by is allowed for on top, and what may have shifted the area: censoring, and when people leave
     within an interval in which many do, all at its start or all at its end.
-
-    Parameters
-    ----------
-    edges : tuple of float
-        e_0 … e_K.
-    limits : Limits
-        Of the survival curve.
 
     Returns
     -------

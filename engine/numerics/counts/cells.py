@@ -28,22 +28,6 @@ class Cells:
     at the last edge. Of values there are K cells. Of labels there are 2K: those with the label by
     interval of their score, then those without.
 
-    Parameters
-    ----------
-    edges : tuple of float
-        e_0 < … < e_K, public, in the unit of the times.
-    counted : Counted
-        What tells cells apart beside the interval.
-    n_causes : int
-        J, how many kinds of events are told apart.
-    n_codes : int
-        How many codes of events are stated, 1 … n_codes; with J = 1 all are one kind of event.
-    n_groups : int
-        1, or 2 for a comparison; every group has all of the cells.
-    time_step : float
-        In which times are recorded; 0 where it is not stated. What is counted does not depend on
-        it.
-
     Examples
     --------
     >>> cells = Cells((0.0, 1.0, 2.0))
@@ -51,11 +35,13 @@ class Cells:
     (5, [0, 2, 1, 4])
     """
 
-    edges: tuple[float, ...]
-    counted: Counted = Counted.OUTCOMES
-    n_causes: int = 1
+    edges: tuple[float, ...]  # e_0 < … < e_K, public, in the unit of the times
+    counted: Counted = Counted.OUTCOMES  # what tells cells apart beside the interval
+    n_causes: int = 1  # J, how many kinds of events are told apart
+    # how many codes of events are stated, 1 … n_codes; with J = 1 all are one kind of event
     n_codes: int = 1
-    n_groups: int = 1
+    n_groups: int = 1  # 1, or 2 for a comparison; every group has all of the cells
+    # in which times are recorded; 0 where it is not stated. What is counted does not depend on it.
     time_step: float = 0.0
 
     @property
@@ -87,8 +73,6 @@ class Cells:
 
         Parameters
         ----------
-        time : (…)
-            Times, values or scores.
         status : (…) of int
             Codes of events, 1 … n_codes, or labels; not looked at for values.
         group : (…) of int, optional
@@ -126,8 +110,6 @@ class Cells:
         group : (repeats, n) of int, or None
         server : (n,) of int
             The site of each person.
-        n_servers : int
-            S.
 
         Returns
         -------
@@ -143,13 +125,6 @@ class Cells:
 
 def equal_edges(low: float, high: float, n_intervals: int) -> tuple[float, ...]:
     """The edges of equally wide intervals; both ends are exact.
-
-    Parameters
-    ----------
-    low, high : float
-        The public range.
-    n_intervals : int
-        K.
 
     Returns
     -------

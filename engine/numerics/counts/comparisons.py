@@ -20,18 +20,13 @@ _RATIOS = np.exp(np.linspace(-np.log(30.0), np.log(30.0), 121))  # at which rati
 
 @dataclass(frozen=True, eq=False)
 class Difference:
-    """The difference of two curves at edges that are shown in both groups, and its limits.
+    """The difference of two curves at edges that are shown in both groups, and its limits."""
 
-    Parameters
-    ----------
-    values, half_width : (…, K)
-        First group less second; the limits hold at all shown edges at once.
-    drawn : (…, K) of bool
-    """
-
+    # values, half_width, each (…, K): first group less second; the limits hold at all shown edges
+    # at once
     values: Array
     half_width: Array
-    drawn: Flags
+    drawn: Flags  # (…, K) of bool
 
     @property
     def excludes_zero(self) -> Flags:
@@ -58,24 +53,14 @@ def difference(first: Limits, second: Limits) -> Difference:
 
 @dataclass(frozen=True, eq=False)
 class LogRank:
-    """The log-rank test over intervals.
+    """The log-rank test over intervals."""
 
-    Parameters
-    ----------
-    statistic : (…)
-        z: above 0 where the first group has more events than equal hazards would give it.
-    p_value : (…)
-        Of both sides.
-    noise_share : (…)
-        The part of the variance of the test that is noise.
-    allowance : (…)
-        What was taken off |z|, because the counts do not tell when within its interval a person
-        left.
-    """
-
+    # (…): z: above 0 where the first group has more events than equal hazards would give it
     statistic: Array
     p_value: Array
-    noise_share: Array
+    noise_share: Array  # (…): the part of the variance of the test that is noise
+    # (…): what was taken off |z|, because the counts do not tell when within its interval a person
+    # left
     allowance: Array
 
 
@@ -90,11 +75,6 @@ def log_rank(table: CountTable) -> LogRank:
     A is right where few leave within an interval. What constant rates within each interval move U
     by is added (`_Comparison.sides`). What U may be off by where people are censored all at once
     (`_Comparison.shift`), beyond a third of a standard deviation, is taken off |U|.
-
-    Parameters
-    ----------
-    table : CountTable
-        Of outcomes in two groups.
 
     References
     ----------
@@ -116,18 +96,11 @@ def _reduced(z: Array, allowed: Array) -> Array:
 
 @dataclass(frozen=True, eq=False)
 class HazardRatio:
-    """How many times the hazard of the second group the first one has.
+    """How many times the hazard of the second group the first one has."""
 
-    Parameters
-    ----------
-    ratio : (…)
-        Mantel–Haenszel estimate; NaN where the noised counts give none.
-    low, high : (…)
-        A 95 % confidence interval: the ratios that the log-rank test does not reject. 0 and ∞ where
-        none that is looked at is rejected on that side.
-    """
-
-    ratio: Array
+    ratio: Array  # (…): mantel–Haenszel estimate; NaN where the noised counts give none
+    # low, high, each (…): a 95 % confidence interval: the ratios that the log-rank test does not
+    # reject. 0 and ∞ where none that is looked at is rejected on that side
     low: Array
     high: Array
 
@@ -140,11 +113,6 @@ def hazard_ratio(table: CountTable) -> HazardRatio:
     groups only. Its root is the Mantel–Haenszel ratio Σ wA₂d₁ / Σ wA₁d₂. The interval holds every
     θ with |U(θ)| ≤ 1.96 standard deviations, of chance and of noise, and the allowance of the
     log-rank test; so it leaves out 1 where that test rejects at 5 %, and only there.
-
-    Parameters
-    ----------
-    table : CountTable
-        Of outcomes in two groups.
 
     References
     ----------
@@ -180,25 +148,18 @@ def _first_within(z: Array, ratios: Array, beyond: float) -> Array:
 
 @dataclass(frozen=True, eq=False)
 class _Comparison:
-    """People at risk and events of two groups, projected and as they were released.
-
-    Parameters
-    ----------
-    table : CountTable
-    lives : list of LifeTable
-    middle, bend, events, noisy_middle, noisy_events : (…, 2, K)
-        `bend` is what constant rates add to the people at risk in the middle of an interval.
-    weight : (…, K)
-    """
+    """People at risk and events of two groups, projected and as they were released."""
 
     table: CountTable
     lives: list[LifeTable]
+    # middle, bend, events, noisy_middle, noisy_events, each (…, 2, K): `bend` is what constant
+    # rates add to the people at risk in the middle of an interval
     middle: Array
     bend: Array
     events: Array
     noisy_middle: Array
     noisy_events: Array
-    weight: Array
+    weight: Array  # (…, K)
 
     @classmethod
     def of(cls, table: CountTable) -> _Comparison:

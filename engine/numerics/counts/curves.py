@@ -32,56 +32,33 @@ HAZARD_OF_LEAVERS = 2.0  # of the others, by which it is shown what a curve owes
 
 @dataclass(frozen=True, eq=False)
 class CountedCurve:
-    """One curve of a released table.
-
-    Parameters
-    ----------
-    edges : tuple of float
-        e_0 … e_K.
-    values : (…, K)
-        At e_1 … e_K.
-    low, high : (…, K)
-        The 95 % confidence band at the edges, simultaneous over all that are shown; 0 and 1 beyond.
-    pointwise_low, pointwise_high : (…, K)
-        Confidence intervals of each edge on its own.
-    drawn : (…, K) of bool
-        Edges that are shown.
-    enough : (…, K) of bool
-        Edges before too few people are left to say; fewer are shown where too many are censored
-        within an interval.
-    falls : bool
-        Whether the curve falls from 1; else it rises from 0.
-    noise_share : (…, K)
-        The part of the variance that is noise.
-    at_risk, at_risk_width : (…, K + 1)
-        Whole numbers of people at risk, and 1.96 standard deviations of their noise; empty for a
-        distribution.
-    median : Quantile or None
-        Of survival curves.
-    mean : RestrictedMean or None
-        Of survival curves.
-    limits : Limits
-        What the band is made of.
-    dependent : tuple of (…, K), optional
-        Of survival curves: the values if people who are censored have `HAZARD_OF_LEAVERS` times
-        the others' hazard from then on, and the values if they have that part of it.
-    """
+    """One curve of a released table."""
 
     edges: tuple[float, ...]
-    values: Array
+    values: Array  # (…, K): at e_1 … e_K
+    # low, high, each (…, K): the 95 % confidence band at the edges, simultaneous over all that are
+    # shown; 0 and 1 beyond
     low: Array
     high: Array
+    # pointwise_low, pointwise_high, each (…, K): confidence intervals of each edge on its own
     pointwise_low: Array
     pointwise_high: Array
-    drawn: Flags
+    drawn: Flags  # (…, K) of bool: edges that are shown
+    # (…, K) of bool: edges before too few people are left to say; fewer are shown where too many
+    # are censored within an interval
     enough: Flags
-    falls: bool
-    noise_share: Array
+    falls: bool  # whether the curve falls from 1; else it rises from 0
+    noise_share: Array  # (…, K): the part of the variance that is noise
+    # at_risk, at_risk_width, each (…, K + 1): whole numbers of people at risk, and 1.96 standard
+    # deviations of their noise; empty for a distribution
     at_risk: Array
     at_risk_width: Array
     median: Quantile | None
     mean: RestrictedMean | None
     limits: Limits
+    # tuple of (…, K), optional: of survival curves: the values if people who are censored have
+    # `HAZARD_OF_LEAVERS` times the others' hazard from then on, and the values if they have that
+    # part of it
     dependent: tuple[Array, Array] | None = None
 
     def staircase(self, times: Array) -> tuple[Array, Array]:
@@ -110,15 +87,7 @@ class CountedCurve:
 
 
 def survival_curves(table: CountTable, min_at_risk: float = MIN_SHOWN) -> list[CountedCurve]:
-    """The survival curve of each group.
-
-    Parameters
-    ----------
-    table : CountTable
-        Of outcomes.
-    min_at_risk : float
-        People at risk below which nothing is shown.
-    """
+    """The survival curve of each group."""
     return [_survival_curve(table, life, g, min_at_risk) for g,
             life in enumerate(life_tables(table))]
 
@@ -144,15 +113,7 @@ def _survival_curve(table: CountTable, life: LifeTable, group: int,
 
 
 def incidence_curves(table: CountTable, min_at_risk: float = MIN_SHOWN) -> list[CountedCurve]:
-    """The cumulative incidence of each cause in each group; bands hold for all causes at once.
-
-    Parameters
-    ----------
-    table : CountTable
-        Of outcomes.
-    min_at_risk : float
-        People at risk below which nothing is shown.
-    """
+    """The cumulative incidence of each cause in each group; bands hold for all causes at once."""
     curves = []
     for g, life in enumerate(life_tables(table)):
         causes, intervals = life.cells.n_causes, life.cells.n_intervals
@@ -186,13 +147,7 @@ def incidence_curves(table: CountTable, min_at_risk: float = MIN_SHOWN) -> list[
 
 
 def distribution_curve(table: CountTable) -> CountedCurve:
-    """The distribution function; it is shown over the whole range, and known at its end.
-
-    Parameters
-    ----------
-    table : CountTable
-        Of values.
-    """
+    """The distribution function; it is shown over the whole range, and known at its end."""
     values, gradient = distribution(table)
     jacobian = np.broadcast_to(gradient, (*values.shape, *gradient.shape[1:]))
     limits = Limits(values, table.errors(jacobian), np.ones(values.shape, dtype=bool),

@@ -19,11 +19,6 @@ _SURE = 3.0  # standard deviations of noise that people with and without the lab
 def distribution(table: CountTable) -> tuple[Array, Array]:
     """The distribution function at the edges e_1 … e_K, and its gradient.
 
-    Parameters
-    ----------
-    table : CountTable
-        Of values.
-
     Returns
     -------
     values : (…, K)
@@ -38,30 +33,19 @@ def distribution(table: CountTable) -> tuple[Array, Array]:
 
 @dataclass(frozen=True, eq=False)
 class Roc:
-    """An ROC curve at the edges of score bins, from the highest threshold to the lowest.
+    """An ROC curve at the edges of score bins, from the highest threshold to the lowest."""
 
-    Parameters
-    ----------
-    true_positive, false_positive : (…, B + 1)
-        Shares of people with and without the label whose score is above e_B, …, e_0.
-    area : (…)
-        Under the curve, which is straight between thresholds.
-    error : (…)
-        Its standard error.
-    shift : (…)
-        By how much the order of scores within bins, which the counts do not tell, can move it.
-    noise_share : (…)
-        The part of its variance that is noise.
-    is_weak : (…) of bool
-        Whether people with or without the label are hardly more than the noise in their number.
-    """
-
+    # true_positive, false_positive, each (…, B + 1): shares of people with and without the label
+    # whose score is above e_B, …, e_0
     true_positive: Array
     false_positive: Array
-    area: Array
+    area: Array  # (…): under the curve, which is straight between thresholds
     error: Array
+    # (…): by how much the order of scores within bins, which the counts do not tell, can move it
     shift: Array
-    noise_share: Array
+    noise_share: Array  # (…): the part of its variance that is noise
+    # (…) of bool: whether people with or without the label are hardly more than the noise in their
+    # number
     is_weak: Flags
 
     @property
@@ -81,11 +65,6 @@ def roc(table: CountTable) -> Roc:
     Of two people in one bin the counts do not tell who has the higher score. The area counts half
     of such pairs of a person with the label and one without; it is higher or lower by half of
     their share of all pairs, if all people with the label have the higher score or the lower one.
-
-    Parameters
-    ----------
-    table : CountTable
-        Of labels.
     """
     with_label, without = _labelled(table)
     n_with, n_without = (np.maximum(count.sum(axis=-1, keepdims=True), 1e-9)
@@ -109,29 +88,16 @@ def roc(table: CountTable) -> Roc:
 
 @dataclass(frozen=True, eq=False)
 class Calibration:
-    """The share of people with the label in each bin of the score.
+    """The share of people with the label in each bin of the score."""
 
-    Parameters
-    ----------
-    rate, error : (…, B)
-        With its standard error.
-    drawn : (…, B) of bool
-        Where the bin holds enough people, by the noisy counts.
-    """
-
+    # rate, error, each (…, B): with its standard error
     rate: Array
     error: Array
-    drawn: Flags
+    drawn: Flags  # (…, B) of bool: where the bin holds enough people, by the noisy counts
 
 
 def calibration(table: CountTable) -> Calibration:
-    """How often people of each bin have the label.
-
-    Parameters
-    ----------
-    table : CountTable
-        Of labels.
-    """
+    """How often people of each bin have the label."""
     with_label, without = _labelled(table)
     people = with_label + without
     number = np.maximum(people, 1.0)

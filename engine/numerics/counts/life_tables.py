@@ -32,20 +32,11 @@ _ACTUARIAL = 0.5  # of their interval that people censored within it are taken t
 
 @dataclass(frozen=True, eq=False)
 class LifeTable:
-    """The life table of one group.
+    """The life table of one group."""
 
-    Parameters
-    ----------
-    counts : (…, m)
-        Of outcomes.
-    cells : Cells
-        What they are of.
-    unexposed : float
-        The share of their interval that people censored within it are taken to miss.
-    """
-
-    counts: Array
+    counts: Array  # (…, m): of outcomes
     cells: Cells
+    # the share of their interval that people censored within it are taken to miss
     unexposed: float = _ACTUARIAL
 
     @cached_property
@@ -204,13 +195,7 @@ def _incidence(hazards: Array) -> Array:
 
 
 def life_tables(table: CountTable) -> list[LifeTable]:
-    """The life table of every group of a released table.
-
-    Parameters
-    ----------
-    table : CountTable
-        Of outcomes.
-    """
+    """The life table of every group of a released table."""
     return [LifeTable(table.estimated[..., g, :], table.cells) for g in range(table.cells.n_groups)]
 
 
@@ -220,15 +205,6 @@ def is_shown(table: CountTable, life: LifeTable, min_at_risk: float = MIN_SHOWN)
     Interval k is, while the estimated number at risk at its end is `min_at_risk` or more, and three
     standard deviations of its noise or more. True counts are never compared with a limit: that
     would break the guarantee.
-
-    Parameters
-    ----------
-    table : CountTable
-        That was released.
-    life : LifeTable
-        Of one of its groups.
-    min_at_risk : float
-        Of people at risk.
 
     Returns
     -------
@@ -246,7 +222,6 @@ def of_group(gradient: Array, group: int, n_groups: int) -> Array:
     Parameters
     ----------
     gradient : (…, q, m)
-    group, n_groups : int
 
     Returns
     -------
@@ -263,11 +238,6 @@ def whole_at_risk(life: LifeTable) -> Array:
 
     Estimated counts in order of time are summed and rounded, so that every cell is within 1 of its
     estimate and all add up to the whole number of people.
-
-    Parameters
-    ----------
-    life : LifeTable
-        Of one group.
     """
     leaving = np.cumsum(whole_cells(life), axis=-1)
     kinds = life.cells.n_causes + 1
@@ -280,11 +250,6 @@ def whole_cells(life: LifeTable) -> Array:
     """Estimated counts as whole numbers in order of time: (…, m).
 
     Events by cause, then people censored, of interval 1, 2, …, and people beyond.
-
-    Parameters
-    ----------
-    life : LifeTable
-        Of one group.
     """
     inside = life.counts[..., :-1]
     by_kind = inside.reshape(*inside.shape[:-1], -1, life.cells.n_intervals)

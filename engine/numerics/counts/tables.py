@@ -35,21 +35,6 @@ _SILENT = 1e-3  # discrete noise of a smaller scale is 0 but once in e^1000 draw
 class CountTable:
     """A released table of counts, and the public numbers that are needed to read it.
 
-    Parameters
-    ----------
-    cells : Cells
-        What was counted.
-    noisy : (…, groups, m)
-        Counts with noise, for several sites their weighted sum.
-    totals : tuple of float
-        The known number of people of each block: one for all cells, or one for each group.
-    scales : tuple of float
-        Scale of the discrete Laplace noise of every site; 0 without noise.
-    weights : tuple of float
-        What each site's counts were multiplied by.
-    spread : float
-        Σ w_s² n_s / Σ w_s n_s: 1 where all people count once.
-
     Examples
     --------
     >>> table = CountTable(Cells((0.0, 1.0, 2.0, 3.0)), np.array([[5.0, 3, -2, 1, 4, 0, 5]]),
@@ -59,11 +44,12 @@ class CountTable:
     """
 
     cells: Cells
-    noisy: Array
+    noisy: Array  # (…, groups, m): counts with noise, for several sites their weighted sum
+    # the known number of people of each block: one for all cells, or one for each group
     totals: tuple[float, ...]
-    scales: tuple[float, ...]
-    weights: tuple[float, ...] = (1.0,)
-    spread: float = 1.0
+    scales: tuple[float, ...]  # scale of the discrete Laplace noise of every site; 0 without noise
+    weights: tuple[float, ...] = (1.0,)  # what each site's counts were multiplied by
+    spread: float = 1.0  # Σ w_s² n_s / Σ w_s n_s: 1 where all people count once
 
     @property
     def n_blocks(self) -> int:
@@ -102,13 +88,7 @@ class CountTable:
         return np.asarray((self._blocks(self.estimated) + 0.5) / (total + self.block_size / 2))
 
     def group(self, index: int) -> CountTable:
-        """The table of one group whose size is public, or that is the only one.
-
-        Parameters
-        ----------
-        index : int
-            Which, from 0.
-        """
+        """The table of one group whose size is public, or that is the only one."""
         return replace(self, cells=replace(self.cells, n_groups=1),
                        noisy=self.noisy[..., index:index + 1, :], totals=(self.totals[index],))
 
@@ -133,16 +113,12 @@ class CountTable:
         return sampling, self.noise_variance * rest.sum(axis=-1)
 
     def errors(self, jacobian: Array) -> Array:
-        """The public sample of errors of functionals.
+        """The public sample of errors of functionals: (…, q, SAMPLES).
 
         Parameters
         ----------
         jacobian : (…, q, groups, m)
             At the estimated counts.
-
-        Returns
-        -------
-        (…, q, SAMPLES)
         """
         normal, noise = _sample(self.n_blocks, self.block_size, self.weights, self.scales)
         by_block = self._blocks(jacobian)
@@ -158,11 +134,6 @@ class CountTable:
         """Standard deviation that noise gives the people in some cells of a block.
 
         √(τ² q(m − q)/m) for q of the m cells of a block whose total is known.
-
-        Parameters
-        ----------
-        n_remaining : (…)
-            How many cells.
 
         Returns
         -------

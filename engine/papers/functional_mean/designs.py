@@ -42,16 +42,6 @@ def cells(estimator: str, epsilons: Iterable[float], people: int, readings: int,
 
     Parameters
     ----------
-    estimator : str
-        Its name in the paper.
-    epsilons : sequence of float
-        Budgets ε.
-    people : int
-        Curves.
-    readings : int
-        Observations of a curve.
-    mean : str
-        Of the means of the source.
     mechanism : Mechanism, optional
         In place of that of the name.
 

@@ -352,13 +352,7 @@ _PEOPLE_2, _ALPHA_2 = 1e4, 2.0
 
 
 def regimes(points: int) -> list[Row]:
-    """The ruling term on a grid of observations and ε, with the part of Table 2 it lies in.
-
-    Parameters
-    ----------
-    points : int
-        How many along each axis.
-    """
+    """The ruling term on a grid of observations and ε, with the part of Table 2 it lies in."""
     rate = FunctionalMeanRate(privacy=Trust.CENTRAL, smoothness=_ALPHA_2)
     rows: list[Row] = []
     for m in np.geomspace(1.2, 900, points).tolist():

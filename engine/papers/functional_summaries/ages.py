@@ -43,13 +43,7 @@ OF_AGES = ("ICLP-QR 1.01", "ICLP-QR 1.05", "FRL", "Bernstein 10", "Bernstein 20"
 
 
 def ages(region: str) -> list[Row]:
-    """Squared error of every method on the unit range: bias against one density, and noise.
-
-    Parameters
-    ----------
-    region : str
-        One of those of `AgesAtDeath`.
-    """
+    """Squared error of every method on the unit range: bias against one density, and noise."""
     source = AgesAtDeath(region=region)
     row: dict[str, Value] = {"region": region}
     for method in OF_AGES:

@@ -159,13 +159,7 @@ def _peaks(released: Array, truth: Array, points: Array) -> dict[str, Value]:
 
 
 def traces(etas: Sequence[float]) -> list[Row]:
-    """The trace of K^(η − 1) in the plane, on a coarse and a fine grid; a finite one settles.
-
-    Parameters
-    ----------
-    etas : sequence of float
-        Powers η.
-    """
+    """The trace of K^(η − 1) in the plane, on a coarse and a fine grid; a finite one settles."""
     kernel = Kernel("exponential", length=0.2 * 5000 ** (-1 / 6))
     rows: list[Row] = []
     for size in _AXES:

@@ -45,12 +45,8 @@ def mechanism(method: str, nu: float, constants: str = "tight") -> FunctionalRel
 
     Parameters
     ----------
-    method : str
-        Its name in the paper.
     nu : float
         Smoothness ν of the Matérn kernel.
-    constants : str
-        "published" or another of its choices.
     """
     if method == "Bernstein":
         return Bernstein(constants=constants)
@@ -124,8 +120,6 @@ def fit(epsilons: Sequence[float], errors: Sequence[float]) -> tuple[float, floa
 
     Parameters
     ----------
-    epsilons : sequence of float
-        Budgets ε.
     errors : sequence of float
         Squared, one for each ε.
 

@@ -64,12 +64,6 @@ def differing(mechanism: SparseHeterogeneous, setting: FederationSetting, epsilo
 
     Parameters
     ----------
-    mechanism : SparseHeterogeneous
-        That estimates.
-    setting : FederationSetting
-        Sizes and budgets of the simulation.
-    epsilons : sequence of float
-        Budgets ε.
     pattern : int
         Tells data sets with places of their own apart.
 
@@ -102,19 +96,7 @@ class Errors:
 
 def errors(setting: FederationSetting, epsilons: Sequence[float], repeats: int,
            fit: str = "two_stage") -> Errors:
-    """Estimation errors of fresh data sets, the whole budget spent on estimation.
-
-    Parameters
-    ----------
-    setting : FederationSetting
-        Sizes and budgets of the simulation.
-    epsilons : sequence of float
-        Budgets ε.
-    repeats : int
-        Data sets at each place.
-    fit : str
-        The way of estimating.
-    """
+    """Estimation errors of fresh data sets, the whole budget spent on estimation."""
     mechanism = SparseHeterogeneous(fit=fit, n_shared=setting.s0, n_own=setting.s - setting.s0)
     released, noise_free, near = [], [], []
     for pattern in range(repeats):
@@ -127,15 +109,7 @@ def errors(setting: FederationSetting, epsilons: Sequence[float], repeats: int,
 
 
 def least_noise(setting: FederationSetting, epsilon: float) -> float:
-    """The largest of d noises of a round on one machine, over the smallest coefficient.
-
-    Parameters
-    ----------
-    setting : FederationSetting
-        Sizes and budgets of the simulation.
-    epsilon : float
-        Budget ε.
-    """
+    """The largest of d noises of a round on one machine, over the smallest coefficient."""
     mechanism = SparseHeterogeneous(n_shared=setting.s0, n_own=setting.s - setting.s0)
     source = setting.source()
     plan = mechanism.plan(source.public, setting.budgets((epsilon,))[0])
@@ -145,23 +119,15 @@ def least_noise(setting: FederationSetting, epsilon: float) -> float:
 
 @dataclass(frozen=True)
 class Limits:
-    """Averages over data sets for some features of machine 1, (budgets, features) each.
+    """Averages over data sets for some features of machine 1, (budgets, features) each."""
 
-    Parameters
-    ----------
-    truth : (features,)
-    centre : (budgets, features)
-        Of all data sets; where no interval is given, of estimates.
-    length, coverage : (budgets, features)
-        Of the intervals that are given, and how many of these hold; NaN where none is.
-    n_intervals : (budgets, features)
-        In how many data sets an interval is given.
-    """
-
-    truth: Array
-    centre: Array
+    truth: Array  # (features,)
+    centre: Array  # (budgets, features): of all data sets; where no interval is given, of estimates
+    # length, coverage, each (budgets, features): of the intervals that are given, and how many of
+    # these hold; NaN where none is
     length: Array
     coverage: Array
+    # (budgets, features): in how many data sets an interval is given
     n_intervals: NDArray[np.int64]
 
 
@@ -170,17 +136,6 @@ def limits(setting: FederationSetting, epsilons: Sequence[float], repeats: int,
     """Intervals of several coefficients of one machine, from one budget, averaged over data sets.
 
     Coefficients are those of one pattern, so that averages over data sets make sense.
-
-    Parameters
-    ----------
-    setting : FederationSetting
-        Sizes and budgets of the simulation.
-    epsilons : sequence of float
-        Budgets ε.
-    repeats : int
-        Data sets at each place.
-    features : sequence of int
-        Whose coefficients.
     """
     mechanism = SparseHeterogeneous(
         target="coordinates", features=", ".join(str(k + 1) for k in features),
@@ -267,16 +222,8 @@ def corrections(mechanism: SparseInference, source: SparseRows, epsilons: Sequen
 
     Parameters
     ----------
-    mechanism : SparseInference
-        That corrects.
     source : SparseRows
         Draws data sets with the same coefficients.
-    epsilons : sequence of float
-        Budgets ε.
-    delta : float
-        δ of every release.
-    repeats : int
-        Data sets at each place.
     """
     plans = [mechanism.plan(source.public, (Budget(epsilon, delta),)) for epsilon in epsilons]
     columns, places = Columns(repeats, len(plans), 1), plans[0].places

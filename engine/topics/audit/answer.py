@@ -90,13 +90,7 @@ def audited_method(key: str) -> AuditedMethod:
 
 
 def variants_of(mechanism: Mechanism) -> tuple[broken.Bug, ...]:
-    """The broken variants of a mechanism that do the same task.
-
-    Parameters
-    ----------
-    mechanism : Mechanism
-        The method with its settings.
-    """
+    """The broken variants of a mechanism that do the same task."""
     return tuple(bug for bug in broken.bugs() if isinstance(bug.case.mechanism, type(mechanism))
                  and bug.case.mechanism.main_task is mechanism.main_task)
 
@@ -148,14 +142,10 @@ def steps_of(attack: Attack, tries: int = TRIES, runs: int = RUNS, seconds: floa
 
     Parameters
     ----------
-    attack : Attack
-        The mechanism or variant, its budget, and the data around which it is attacked.
     tries : int
         How many pairs of neighbouring data sets are tried at most.
     runs : int
         How many releases of each of the worst pair are made at most.
-    seconds : float
-        Seconds after which the attack ends.
 
     Raises
     ------
@@ -186,16 +176,10 @@ def finished(attack: Attack, seed: int, *, tries: int = TRIES, runs: int = RUNS,
 
     Parameters
     ----------
-    attack : Attack
-        The mechanism or variant, its budget, and the data around which it is attacked.
-    seed : int
-        Fixes the simulated data and the noise.
     tries : int
         How many pairs of neighbouring data sets are tried at most.
     runs : int
         How many releases of each of the worst pair are made at most.
-    seconds : float
-        Seconds after which the attack ends.
     """
     return result_of(steps_of(replace(attack, seed=seed), tries, runs, seconds))
 
@@ -226,11 +210,6 @@ def command(attack: Attack) -> str:
     """The same attack for a shell, as long and with the same seed as on the page.
 
     Where small data are used, the usual source stands in the scenario.
-
-    Parameters
-    ----------
-    attack : Attack
-        The mechanism or variant, its budget, and the data around which it is attacked.
     """
     method = AuditedMethod(type(attack.mechanism), min(attack.mechanism.served))
     source = attack.source or method.usual_source()

@@ -18,17 +18,7 @@ _SPLIT = (0.4, 0.46)  # where the left part ends and the right one begins
 
 @dataclass(frozen=True)
 class AttackProgress:
-    """One attack on the chart.
-
-    Parameters
-    ----------
-    name : str
-        In the legend.
-    steps : sequence of Progress
-        Its steps so far.
-    is_planted : bool
-        Whether a fault was planted.
-    """
+    """One attack on the chart."""
 
     name: str
     steps: Sequence[Progress]
@@ -40,8 +30,6 @@ def climbing(lines: Sequence[AttackProgress], claim: float) -> Chart:
 
     Parameters
     ----------
-    lines : sequence of AttackProgress
-        One for each attack.
     claim : float
         The claimed ε.
     """

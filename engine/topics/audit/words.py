@@ -39,8 +39,6 @@ def data(attack: Attack, small: str) -> str:
     ----------
     attack : Attack
         Its source is None where data are made for the attack.
-    small : str
-        The sizes of those, in words.
     """
     if attack.source is None:
         return f"Neighbours of small simulated data ({small}) that are made for the attack."
@@ -106,13 +104,7 @@ def worked_out(progress: Progress) -> str:
 
 
 def tightness(report: Report) -> str:
-    """Whether the noise is more than the claim needs; empty where that is not known.
-
-    Parameters
-    ----------
-    report : Report
-        Of a finished attack.
-    """
+    """Whether the noise is more than the claim needs; empty where that is not known."""
     if report.is_broken:
         return ""
     if report.ratio >= 0.95:
@@ -123,25 +115,13 @@ def tightness(report: Report) -> str:
 
 
 def shortfall(report: Report) -> str:
-    """Why releases show much less than the claim; empty where they do not.
-
-    Parameters
-    ----------
-    report : Report
-        Of a finished attack.
-    """
+    """Why releases show much less than the claim; empty where they do not."""
     text = report.shortfall
     return f"Releases show less: {text[:1].lower()}{text[1:]}" if text else ""
 
 
 def running(progress: Progress) -> str:
-    """Under the chart while the attack goes on.
-
-    Parameters
-    ----------
-    progress : Progress
-        So far.
-    """
+    """Under the chart while the attack goes on."""
     pairs = numbers.whole(progress.tried)
     if not progress.runs:
         return f"{pairs} pairs of neighbours tried"
@@ -192,12 +172,8 @@ def in_lines(name: str, fault: str, report: Report) -> str:
 
     Parameters
     ----------
-    name : str
-        Of the mechanism.
     fault : str
         What is wrong with a broken variant; empty for the mechanism as it is.
-    report : Report
-        Of the finished attack.
 
     Returns
     -------
@@ -221,11 +197,5 @@ def in_lines(name: str, fault: str, report: Report) -> str:
 
 
 def claim(budget: Budget) -> str:
-    """What an attacked method claims, for the strip.
-
-    Parameters
-    ----------
-    budget : Budget
-        Its promise.
-    """
+    """What an attacked method claims, for the strip."""
     return f"Claim: {tags.budget_chip(budget)}"

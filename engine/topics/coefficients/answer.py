@@ -154,17 +154,6 @@ def cost_of_covariates(source: Source[CurveData], mechanism: Mechanism, budget: 
                        ) -> CostOfCovariates:
     """What each further covariate costs at the same people, observations and budget.
 
-    Parameters
-    ----------
-    source : Source
-        Simulated or uploaded data, with sizes and public facts.
-    mechanism : Mechanism
-        The method with its settings.
-    budget : Budget
-        ε and δ of every site.
-    seed : int
-        Fixes the simulated data and the noise.
-
     Raises
     ------
     InputError

@@ -26,10 +26,6 @@ def panel(answer: CoefficientsAnswer, k: int, one_release: bool = False) -> Char
 
     Parameters
     ----------
-    answer : CoefficientsAnswer
-        Of all functions.
-    k : int
-        The place of the function; 0 is the intercept.
     one_release : bool
         Whether one release is drawn instead of many.
     """
@@ -93,13 +89,7 @@ def _span(answer: CoefficientsAnswer, k: int) -> list[float]:
 
 
 def errors(answer: CoefficientsAnswer) -> Chart:
-    """The error of every function with its 95 % range, and without privacy.
-
-    Parameters
-    ----------
-    answer : CoefficientsAnswer
-        Of all functions.
-    """
+    """The error of every function with its 95 % range, and without privacy."""
     return small_charts.errors_of_functions(["Average curve", *answer.names[1:]], answer.error,
                                             answer.errors, answer.baseline, "function",
                                             answer.facts.value_unit)
@@ -111,16 +101,10 @@ def over_budgets(epsilons: Sequence[float], by_function: Array, names: Sequence[
 
     Parameters
     ----------
-    epsilons : sequence of float
-        Increasing.
     by_function : (epsilons, functions)
         Errors in response units, NaN where nothing would be published.
     names : sequence of str
         Of the functions; the first is the intercept.
-    here : float
-        The ε on screen.
-    facts : PublicFacts
-        Its unit of values.
     theory : mapping of str to (epsilons,), optional
         Rates of all functions together by their names, in response units.
     """
@@ -136,10 +120,6 @@ def cost(costs: CostOfCovariates, key: str, family: str, facts: PublicFacts) -> 
     ----------
     costs : CostOfCovariates
         Total errors by the number of covariates.
-    key, family : str
-        Of the mechanism, for its look.
-    facts : PublicFacts
-        Its unit of values.
     """
     shade, dash, marker = method_style(key, family)
     counts, private = list(costs.counts), plain(costs.private)

@@ -13,39 +13,17 @@ from engine.topics.coefficients.answer import CoefficientsAnswer, CostOfCovariat
 
 
 def panel_title(name: str, k: int) -> str:
-    """The intercept, or the effect of a covariate from the middle of its range to the end.
-
-    Parameters
-    ----------
-    name : str
-        Of the covariate.
-    k : int
-        The place of the function; 0 is the intercept.
-    """
+    """The intercept, or the effect of a covariate from the middle of its range to the end."""
     return "Average curve" if k == 0 else f"Effect of {escape(uncapital(name))}"
 
 
 def panel_range(facts: PublicFacts, k: int) -> str:
-    """Under its title: between which values of the covariate a function tells the difference.
-
-    Parameters
-    ----------
-    facts : PublicFacts
-        With the covariates and their ranges.
-    k : int
-        The place of the function; 0 is the intercept.
-    """
+    """Under its title: between which values of the covariate a function tells the difference."""
     return "In the middle of all ranges" if k == 0 else capital(_ends(facts.covariates[k - 1]))
 
 
 def meaning(facts: PublicFacts) -> str:
-    """What the functions are, in words.
-
-    Parameters
-    ----------
-    facts : PublicFacts
-        With the covariates and their ranges.
-    """
+    """What the functions are, in words."""
     text = (f"**Average curve:** of a {facts.person} in the middle of all ranges. **Effect:** what "
             "going from the middle of a covariate’s range to its upper end adds to the curve")
     ranges = [_range(covariate) for covariate in facts.covariates]
@@ -68,19 +46,7 @@ def _ends(covariate: Covariate) -> str:
 
 
 def refused(facts: PublicFacts, verdict: Feasibility, budget: Budget, n_curves: int) -> str:
-    """Instead of the panels: why nothing would be published, and what would change it.
-
-    Parameters
-    ----------
-    facts : PublicFacts
-        The noun for several persons.
-    verdict : Feasibility
-        From sizes and budget alone.
-    budget : Budget
-        What was asked for.
-    n_curves : int
-        Curves at all sites.
-    """
+    """Instead of the panels: why nothing would be published, and what would change it."""
     needed = two_digits_up(verdict.curves_needed(n_curves))
     epsilon = two_digits_up(verdict.epsilon_needed(budget))
     return (f"**Too few {facts.people} for ε = {budget.epsilon:g}: nothing would be published.** "
@@ -91,13 +57,7 @@ def refused(facts: PublicFacts, verdict: Feasibility, budget: Budget, n_curves: 
 
 
 def from_sizes(facts: PublicFacts) -> str:
-    """What the decision to publish rests on, and what it cannot know.
-
-    Parameters
-    ----------
-    facts : PublicFacts
-        The noun for several persons.
-    """
+    """What the decision to publish rests on, and what it cannot know."""
     return (f"Whether there are enough {facts.people} is decided from sizes and budget alone, as "
             "if covariates were spread evenly over their ranges. How they are really spread is "
             "released first; where a covariate varies too little, the release carries a warning.")
@@ -110,8 +70,6 @@ def warned(answer: CoefficientsAnswer, one_release: bool) -> list[str]:
     ----------
     answer : CoefficientsAnswer
         With the warnings of all its releases.
-    one_release : bool
-        Whether one release is on screen.
     """
     if one_release:
         return [f"**Published with this release:** {escape(text)}"
@@ -169,8 +127,6 @@ def cost(costs: CostOfCovariates, budget: Budget) -> str:
     ----------
     costs : CostOfCovariates
         Total errors with and without privacy, by the number of covariates.
-    budget : Budget
-        At which they were measured.
     """
     known = np.flatnonzero(np.isfinite(costs.private))
     if not len(known):

@@ -34,26 +34,12 @@ class RefusedMethod:
 
 @dataclass(frozen=True)
 class MethodAnswer:
-    """A method with its releases, and its errors from what all methods aim at.
-
-    Parameters
-    ----------
-    label : str
-        Its name in the legend.
-    mechanism : Mechanism
-        The method with its settings.
-    picture : MeanAnswer
-        Its releases at every step of the slider.
-    study : MeanStudy
-        Its errors over repetitions, at the same budgets.
-    units : int
-        How many protected units the person has whose odds are computed.
-    """
+    """A method with its releases, and its errors from what all methods aim at."""
 
     label: str
     mechanism: Mechanism
-    picture: MeanAnswer
-    study: MeanStudy
+    picture: MeanAnswer  # its releases at every step of the slider
+    study: MeanStudy  # its errors over repetitions, at the same budgets
     units: int = 1
 
     @cached_property
@@ -83,14 +69,8 @@ def side_by_side(source: Source[CurveData], methods: Sequence[Mechanism], delta:
     ----------
     source : Source
         The curves, the same for all methods.
-    methods : sequence of Mechanism
-        Each with its settings.
     delta : float
         δ of every site; methods of pure differential privacy run with δ = 0.
-    seed : int
-        Fixes the simulated data and the noise.
-    units : int
-        How many protected units the person has whose odds are computed.
     run_method : callable
         Called as `mean_over_budgets`; a page passes its own, which keeps results.
 
@@ -157,15 +137,6 @@ class Floor:
 def floor(source: Source[CurveData], delta: float, units: int = 1) -> Floor | None:
     """The least error that an unbiased method with Gaussian noise can have.
 
-    Parameters
-    ----------
-    source : Source
-        The curves.
-    delta : float
-        δ of every site.
-    units : int
-        How many protected units the person has whose odds are computed.
-
     Returns
     -------
     Floor or None
@@ -198,11 +169,6 @@ def _run(source: Source[CurveData], method: Mechanism, delta: float, seed: int, 
 def index_of_epsilon(epsilon: float) -> int:
     """The index of a budget among the steps of the slider.
 
-    Parameters
-    ----------
-    epsilon : float
-        One of `EPSILON_STEPS`.
-
     Returns
     -------
     int
@@ -223,11 +189,6 @@ def at_equal_risk(answers: Sequence[MethodAnswer]) -> tuple[float, dict[str, flo
     """A round accuracy of the attacker that most methods reach, and their errors there.
 
     Of accuracies that equally many methods reach it is the smallest.
-
-    Parameters
-    ----------
-    answers : sequence of MethodAnswer
-        The methods that are compared.
 
     Returns
     -------

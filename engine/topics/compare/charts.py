@@ -38,28 +38,18 @@ _EVERY = 2  # points of the drawing grid in a small picture
 
 @dataclass(frozen=True)
 class MethodErrors:
-    """The errors of a method at several budgets, with all that a chart needs to draw them.
-
-    Parameters
-    ----------
-    label : str
-        Its name in the legend.
-    key, family : str
-        Of its mechanism; they decide on colour, line and marker. Empty for the floor.
-    variant : int
-        Tells apart the named settings of one mechanism, counted from 0.
-    errors, attacker_accuracy : (budgets,)
-        Errors in response units, NaN where nothing is published, and upper bounds on the accuracy.
-    within : (budgets, 2), optional
-        Between which errors the middle 90 % of releases are.
-    """
+    """The errors of a method at several budgets, with all that a chart needs to draw them."""
 
     label: str
+    # key, family: of its mechanism; they decide on colour, line and marker. Empty for the floor.
     key: str
     family: str
-    variant: int
+    variant: int  # tells apart the named settings of one mechanism, counted from 0
+    # errors, attacker_accuracy, each (budgets,): errors in response units, NaN where nothing is
+    # published, and upper bounds on the accuracy
     errors: Array
     attacker_accuracy: Array
+    # (budgets, 2), optional: between which errors the middle 90 % of releases are
     within: Array | None = None
 
 
@@ -75,10 +65,6 @@ def sizes(lines: Sequence[MethodErrors], marked: Sequence[int], epsilons: Sequen
         The methods, all at the same budgets.
     marked : sequence of int
         Places of the budgets that are drawn.
-    epsilons : sequence of float
-        ε of those budgets.
-    unit : str
-        Of the errors; may be empty.
     floor : MethodErrors, optional
         What no unbiased method with Gaussian noise is below; the lowest row.
     """
@@ -165,16 +151,10 @@ def difference(line: MethodErrors, times: Array, differences: Array, facts: Publ
 
     Parameters
     ----------
-    line : MethodErrors
-        The method.
     times : (points,)
         In their own unit.
     differences : (draws, points)
         In response units.
-    facts : PublicFacts
-        Names and units.
-    edge : float
-        See `edge_of`.
     caption : str
         What stands above the picture, for its text alternative.
     """
@@ -206,8 +186,6 @@ def edge_of(differences: Sequence[Array], facts: PublicFacts) -> float:
     ----------
     differences : sequence of (draws, points)
         Of all pictures that share the axis.
-    facts : PublicFacts
-        The range of values.
     """
     far = max((float(np.quantile(np.abs(d), 0.99)) for d in differences), default=0.0)
     return min(1.1 * far, 2 * facts.value_half_width) or 1.0
@@ -219,12 +197,8 @@ def against_risk(lines: Sequence[MethodErrors], marked: Sequence[int], unit: str
 
     Parameters
     ----------
-    lines : sequence of MethodErrors
-        All at the same budgets.
     marked : sequence of int
         Places of the budgets with a marker.
-    unit : str
-        Of the errors; may be empty.
     highest_error : float
         Errors beyond it say nothing and are left out.
     floor : MethodErrors, optional
@@ -304,8 +278,6 @@ def agreeing_share(epsilons: Sequence[float], answers: Sequence[tuple[MethodErro
 
     Parameters
     ----------
-    epsilons : sequence of float
-        Increasing.
     answers : sequence of (MethodErrors, Agreeing)
         A pair for each method, the one on screen first.
     here : float or None

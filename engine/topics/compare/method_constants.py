@@ -58,13 +58,7 @@ class ConstantsTable:
 
 
 def constants_of(key: str) -> ConstantsTable | None:
-    """The table of a registered mechanism; None where there is nothing to compare with.
-
-    Parameters
-    ----------
-    key : str
-        Of the mechanism.
-    """
+    """The table of a registered mechanism; None where there is nothing to compare with."""
     return _table(mechanisms.get(key)())
 
 

@@ -48,8 +48,6 @@ def span(errors: Sequence[float], unit: str) -> str:
     ----------
     errors : sequence of float
         In `unit`; those that are not finite are left out.
-    unit : str
-        Of the values.
 
     Examples
     --------
@@ -64,13 +62,7 @@ def span(errors: Sequence[float], unit: str) -> str:
 
 
 def promise(delta: float) -> str:
-    """Beside the name of a method: whether ε may be exceeded.
-
-    Parameters
-    ----------
-    delta : float
-        Of the method.
-    """
+    """Beside the name of a method: whether ε may be exceeded."""
     if delta == 0:
         return "δ = 0: pure DP"
     return f"δ = {small(delta)}: approximate DP"
@@ -81,12 +73,8 @@ def cell(epsilon: float, error: str, odds: Odds) -> str:
 
     Parameters
     ----------
-    epsilon : float
-        Of the picture.
     error : str
         Written with its unit.
-    odds : Odds
-        Of a release at this budget.
     """
     return f"**ε = {epsilon:g}** · error {error} · attacker {odds_words.odds_short(odds)}"
 
@@ -96,8 +84,6 @@ def smallest_error(epsilon: float, errors: Mapping[str, float], written: Mapping
 
     Parameters
     ----------
-    epsilon : float
-        The budget of all methods.
     errors : mapping of str to float
         By label; those that are not finite would publish nothing.
     written : mapping of str to str
@@ -123,8 +109,6 @@ def floor(errors: Mapping[float, float], facts: PublicFacts) -> str:
     ----------
     errors : mapping of float to float
         The floor at each ε.
-    facts : PublicFacts
-        Its unit of values.
     """
     each = conjunction([f"{in_unit(error, escape(facts.value_unit))} at ε = {epsilon:g}"
                         for epsilon, error in errors.items()])
@@ -141,8 +125,6 @@ def equal_risk(chance: float, errors: Mapping[str, float], facts: PublicFacts) -
         Of a right guess, the same for all methods.
     errors : mapping of str to float
         By label; those that are not finite would publish nothing.
-    facts : PublicFacts
-        Its unit of values.
 
     Returns
     -------
@@ -164,13 +146,7 @@ def _inside(label: str) -> str:
 
 
 def aim(is_truth: bool) -> str:
-    """What errors are measured from.
-
-    Parameters
-    ----------
-    is_truth : bool
-        Whether the true mean is known.
-    """
+    """What errors are measured from."""
     if is_truth:
         return "Errors are distances from the true mean, over fresh curves."
     default = mechanisms.get(MEAN_FUNCTION.mechanism).label

@@ -44,69 +44,36 @@ _MAX_PEOPLE = 1_000_000  # of a data set on screen
 
 @dataclass(frozen=True, eq=False)
 class Ordinary:
-    """What would be published without privacy.
+    """What would be published without privacy."""
 
-    Parameters
-    ----------
-    curves : (functions, GRID_SIZE)
-        Kaplan–Meier, Aalen–Johansen, empirical distribution or ROC curve.
-    test : (float, float) or None
-        z and p of the ordinary log-rank test, for two groups.
-    """
-
+    # (functions, GRID_SIZE): Kaplan–Meier, Aalen–Johansen, empirical distribution or ROC curve
     curves: Array
+    # (float, float) or None: z and p of the ordinary log-rank test, for two groups
     test: tuple[float, float] | None
 
 
 @dataclass(frozen=True, eq=False)
 class CountingAnswer:
-    """One data set and its possible releases at one budget.
-
-    Parameters
-    ----------
-    task : str
-        Key of the task in `engine.core.tasks.TASKS`.
-    facts : EventFacts
-        Public names, units and ranges of the events.
-    n : int
-        Number of people at all sites together.
-    n_sites : int
-        Number of sites.
-    budget : Budget
-    times : (GRID_SIZE,)
-        Times at which curves are drawn, in their unit; of an ROC curve false-positive shares.
-    names : tuple of str
-        Names of the curves; one empty name where there is only one curve.
-    table : CountTable or None
-        The first release; None where nothing would be.
-    releases : (draws, functions, GRID_SIZE)
-        Possible releases, the first of them that of `table`.
-    ordinary : Ordinary
-    truth : (functions, GRID_SIZE) or None
-    errors : (releases,)
-        Distances from the truth on fresh data sets, else from the ordinary curves; NaN where
-        nothing is released.
-    baseline : float or None
-        The error without privacy: of the ordinary curves, or of exact counts if that is smaller.
-    spends : tuple of Spend
-    tuning : dict
-    verdict : CountFeasibility
-    min_at_risk : float
-        People at risk below which nothing is shown.
-    """
+    """One data set and its possible releases at one budget."""
 
     task: str
-    facts: EventFacts
-    n: int
+    facts: EventFacts  # public names, units and ranges of the events
+    n: int  # number of people at all sites together
     n_sites: int
     budget: Budget
+    # (GRID_SIZE,): times at which curves are drawn, in their unit; of an ROC curve false-positive
+    # shares
     times: Array
-    names: tuple[str, ...]
-    table: CountTable | None
+    names: tuple[str, ...]  # names of the curves; one empty name where there is only one curve
+    table: CountTable | None  # the first release; None where nothing would be
+    # (draws, functions, GRID_SIZE): possible releases, the first of them that of `table`
     releases: Array
     ordinary: Ordinary
-    truth: Array | None
+    truth: Array | None  # (functions, GRID_SIZE) or None
+    # (releases,): distances from the truth on fresh data sets, else from the ordinary curves; NaN
+    # where nothing is released
     errors: Array
+    # the error without privacy: of the ordinary curves, or of exact counts if that is smaller
     baseline: float | None
     spends: tuple[Spend, ...]
     tuning: dict[str, Any]
@@ -206,11 +173,6 @@ def counting_over_budgets(source: Source[EventData], mechanism: Mechanism, seed:
     ----------
     source : Source
         People with the time of an event or a value, and their public facts.
-    mechanism : Mechanism
-        The method of noised counts with its settings.
-    seed : int
-        Fixes the simulated data and the noise.
-    epsilons : sequence of float
 
     Raises
     ------
@@ -264,27 +226,15 @@ def _of_counts(mechanism: Mechanism) -> NoisyCounts:
 
 @dataclass(frozen=True, eq=False)
 class CountingStudy:
-    """How often bands and tests of many data sets are right.
+    """How often bands and tests of many data sets are right."""
 
-    Parameters
-    ----------
-    repeats : int
-        Number of data sets that are simulated.
-    edges_drawn : float
-        Average number of edges at which a curve is shown.
-    pointwise : float
-        Share of shown edges whose own interval covers the true curve.
-    simultaneous : float
-        Share of data sets whose whole band covers it, at all times that are shown.
-    rejected, rejected_without : float
-        Share of data sets in which the private and the ordinary log-rank test reject at 5 %; NaN
-        for one group.
-    """
-
-    repeats: int
-    edges_drawn: float
-    pointwise: float
+    repeats: int  # number of data sets that are simulated
+    edges_drawn: float  # average number of edges at which a curve is shown
+    pointwise: float  # share of shown edges whose own interval covers the true curve
+    # share of data sets whose whole band covers it, at all times that are shown
     simultaneous: float
+    # rejected, rejected_without: share of data sets in which the private and the ordinary log-rank
+    # test reject at 5 %; NaN for one group
     rejected: float
     rejected_without: float
 
@@ -305,10 +255,6 @@ def counting_study(source: Source[EventData], mechanism: Mechanism, budget: Budg
     ----------
     source : Source
         Simulated times; the truth is its own.
-    mechanism : Mechanism
-        The method of noised counts with its settings.
-    seed : int
-        Fixes the simulated data and the noise.
     repeats : int
         Number of data sets that are simulated.
 
@@ -369,22 +315,14 @@ def _counted(data: EventData, table: CountTable, mechanism: NoisyCounts
 
 @dataclass(frozen=True, eq=False)
 class Power:
-    """How often the log-rank test finds a difference, by the number of people.
+    """How often the log-rank test finds a difference, by the number of people."""
 
-    Parameters
-    ----------
-    people : tuple of int
-        Numbers of people in both groups together.
-    private, ordinary : (people,)
-        Shares of data sets in which the test rejects at 5 %; 0 where nothing is released.
-    target : float
-        The power that was asked for, from 0 to 1.
-    """
-
-    people: tuple[int, ...]
+    people: tuple[int, ...]  # numbers of people in both groups together
+    # private, ordinary, each (people,): shares of data sets in which the test rejects at 5 %; 0
+    # where nothing is released
     private: Array
     ordinary: Array
-    target: float
+    target: float  # the power that was asked for, from 0 to 1
 
     def needed(self, is_private: bool = True) -> float:
         """People at which the test first finds the difference often enough; ∞ beyond the table.
@@ -419,10 +357,6 @@ def power_of_test(source: Source[EventData], mechanism: Mechanism, budget: Budge
     ----------
     source : Source
         Two simulated groups; its number of people is varied.
-    mechanism : Mechanism
-        The method of noised counts with its settings.
-    seed : int
-        Fixes the simulated data and the noise.
     target : float
         The power to reach, from 0 to 1.
     people : sequence of int

@@ -24,14 +24,8 @@ _ROLES = ("gradient", "bias", "functional", "wavelet")
 
 
 def curve(answer: CountingAnswer, with_releases: bool = True) -> Chart:
-    """The released curves with their bands, other possible releases, the ordinary curve, the truth.
-
-    Parameters
-    ----------
-    answer : CountingAnswer
-        With a release.
-    with_releases : bool
-        Whether further releases are drawn, thin.
+    """The released curves with their bands, other possible releases, the ordinary curve,
+    the truth.
     """
     x, data = answer.times.round(5).tolist(), list[Spec]()
     columns: dict[str, list[Any]] = {_axis_name(answer): plain(answer.times)}
@@ -106,13 +100,7 @@ def _at_risk(answer: CountingAnswer) -> tuple[list[Spec], int]:
 
 
 def height(answer: CountingAnswer, plot: int = 380) -> int:
-    """Pixels of the picture, with the numbers at risk below it.
-
-    Parameters
-    ----------
-    plot : int
-        Pixels of the picture alone.
-    """
+    """Pixels of the picture, with the numbers at risk below it."""
     return plot + _at_risk(answer)[1]
 
 
@@ -127,13 +115,7 @@ def _alt(answer: CountingAnswer) -> str:
 
 
 def difference(answer: CountingAnswer) -> Chart:
-    """The difference of two survival curves with its band.
-
-    Parameters
-    ----------
-    answer : CountingAnswer
-        Of two groups.
-    """
+    """The difference of two survival curves with its band."""
     groups = answer.difference
     assert groups is not None
     drawn = groups.drawn
@@ -154,13 +136,7 @@ def difference(answer: CountingAnswer) -> Chart:
 
 
 def calibration(answer: CountingAnswer) -> Chart:
-    """The share with the label in each bin of the score.
-
-    Parameters
-    ----------
-    answer : CountingAnswer
-        Of scores and labels.
-    """
+    """The share with the label in each bin of the score."""
     calibration, table = answer.calibration, answer.table
     assert calibration is not None and table is not None
     edges = np.asarray(table.cells.edges)
@@ -185,11 +161,8 @@ def over_budgets(epsilons: Sequence[float], errors: Array, here: float) -> Chart
 
     Parameters
     ----------
-    epsilons : sequence of float
     errors : (epsilons,)
         NaN where nothing would be published.
-    here : float
-        The ε on screen.
     """
     known = np.isfinite(errors)
     data = [traces.line_with_points("Error", plain(epsilons), plain(errors), "gradient", 2.4,
@@ -206,12 +179,7 @@ def over_budgets(epsilons: Sequence[float], errors: Array, here: float) -> Chart
 
 
 def power(tests: Power) -> Chart:
-    """How often the tests find the difference, against the number of people.
-
-    Parameters
-    ----------
-    tests : Power
-    """
+    """How often the tests find the difference, against the number of people."""
     x = list(tests.people)
     data = [traces.line_with_points("Private test", x, plain(tests.private), "gradient", 2.4,
                                     "solid", {"size": 8, "color": "gradient"}),

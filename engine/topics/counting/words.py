@@ -30,11 +30,6 @@ MEANING = {
 def refused(answer: CountingAnswer) -> tuple[str, str]:
     """Instead of a picture: that nothing would be released, and what would change it.
 
-    Parameters
-    ----------
-    answer : CountingAnswer
-        Of which nothing would be published.
-
     Returns
     -------
     tuple of str
@@ -49,13 +44,7 @@ def refused(answer: CountingAnswer) -> tuple[str, str]:
 
 
 def finding(answer: CountingAnswer) -> str:
-    """What the first release shows, as the title of its picture.
-
-    Parameters
-    ----------
-    answer : CountingAnswer
-        With a release.
-    """
+    """What the first release shows, as the title of its picture."""
     unit, people = answer.facts.time_unit, answer.facts.people
     if answer.roc is not None:
         half = float(answer.roc.half_width)
@@ -76,13 +65,7 @@ def finding(answer: CountingAnswer) -> str:
 
 
 def band(answer: CountingAnswer) -> str:
-    """What the band is, and where it ends.
-
-    Parameters
-    ----------
-    answer : CountingAnswer
-        With a release.
-    """
+    """What the band is, and where it ends."""
     if not answer.curves:
         return ""
     text = ("Shaded steps: 95 % confidence band, which covers the whole true curve in 95 % of "
@@ -98,11 +81,6 @@ def noise_share(answer: CountingAnswer) -> str:
 
     Of real people no truth is known, and so no error without privacy: there it is how much of the
     variance is noise by the release itself, on average over its edges.
-
-    Parameters
-    ----------
-    answer : CountingAnswer
-        With a release.
     """
     if answer.baseline is not None and answer.error > 0:
         share = max(0.0, 1 - (answer.baseline / answer.error) ** 2)
@@ -119,13 +97,7 @@ def noise_share(answer: CountingAnswer) -> str:
 
 
 def counted(answer: CountingAnswer) -> str:
-    """What is released, in one sentence.
-
-    Parameters
-    ----------
-    answer : CountingAnswer
-        With a release.
-    """
+    """What is released, in one sentence."""
     table = answer.table
     if table is None:
         return ""
@@ -136,13 +108,7 @@ def counted(answer: CountingAnswer) -> str:
 
 
 def read_off(answer: CountingAnswer) -> str:
-    """Median and restricted mean of each survival curve, or the area under an ROC curve.
-
-    Parameters
-    ----------
-    answer : CountingAnswer
-        With a release.
-    """
+    """Median and restricted mean of each survival curve, or the area under an ROC curve."""
     unit = answer.facts.time_unit
     rows = [(name, " ".join(filter(None, (counts.median(curve, unit), counts.mean(curve, unit)))))
             for name, curve in zip(answer.names, answer.curves, strict=bool(answer.curves))]
@@ -151,13 +117,7 @@ def read_off(answer: CountingAnswer) -> str:
 
 
 def at_risk(answer: CountingAnswer) -> str:
-    """How uncertain the numbers at risk are.
-
-    Parameters
-    ----------
-    answer : CountingAnswer
-        Of survival or incidence.
-    """
+    """How uncertain the numbers at risk are."""
     widths = [float(curve.at_risk_width.max()) for curve in answer.curves
               if len(curve.at_risk_width)]
     if not widths:
@@ -167,13 +127,7 @@ def at_risk(answer: CountingAnswer) -> str:
 
 
 def test(answer: CountingAnswer) -> str:
-    """The log-rank test of two groups, with and without noise.
-
-    Parameters
-    ----------
-    answer : CountingAnswer
-        Of two groups.
-    """
+    """The log-rank test of two groups, with and without noise."""
     if answer.test is None:
         return ""
     p, share = float(answer.test.p_value), float(answer.test.noise_share)
@@ -204,13 +158,7 @@ def _area(answer: CountingAnswer) -> str:
 
 
 def study(coverage: CountingStudy) -> str:
-    """How often bands cover and tests reject.
-
-    Parameters
-    ----------
-    coverage : CountingStudy
-        Of repeated data sets.
-    """
+    """How often bands cover and tests reject."""
     text = (f"In {coverage.repeats} simulated data sets the band covers the whole true curve in "
             f"**{percent(coverage.simultaneous)}**, and the interval of a single time in "
             f"{percent(coverage.pointwise)} (standard error {percent(coverage.error)}).")
@@ -221,15 +169,7 @@ def study(coverage: CountingStudy) -> str:
 
 
 def power(planned: Power, budget: Budget) -> str:
-    """How many people a test needs, with and without noise.
-
-    Parameters
-    ----------
-    planned : Power
-        By the number of people.
-    budget : Budget
-        Of the private test.
-    """
+    """How many people a test needs, with and without noise."""
     private, ordinary = planned.needed(), planned.needed(is_private=False)
     target = percent(planned.target)
     if not math.isfinite(private):
@@ -241,13 +181,7 @@ def power(planned: Power, budget: Budget) -> str:
 
 
 def people_for(planned: Power) -> str:
-    """How many people the private test needs, as the title of a picture.
-
-    Parameters
-    ----------
-    planned : Power
-        By the number of people.
-    """
+    """How many people the private test needs, as the title of a picture."""
     needed = planned.needed()
     if not np.isfinite(needed):
         return f"{percent(planned.target)} power takes over {whole(planned.people[-1])} people"
@@ -255,13 +189,7 @@ def people_for(planned: Power) -> str:
 
 
 def off(answer: CountingAnswer) -> str:
-    """How far off releases are, beside the ordinary curve.
-
-    Parameters
-    ----------
-    answer : CountingAnswer
-        With a release.
-    """
+    """How far off releases are, beside the ordinary curve."""
     target = "true" if answer.truth is not None else "non-private"
     curves = "curve" if len(answer.names) == 1 else f"curves, all {len(answer.names)} together"
     text = (f"The error is **{number(answer.error)}** as a share of people: root mean squared "
@@ -273,13 +201,7 @@ def off(answer: CountingAnswer) -> str:
 
 
 def table(answer: CountingAnswer) -> dict[str, list[Any]]:
-    """The released counts as columns: interval, kind, and the count with its noise.
-
-    Parameters
-    ----------
-    answer : CountingAnswer
-        With a release.
-    """
+    """The released counts as columns: interval, kind, and the count with its noise."""
     noised = answer.table
     assert noised is not None
     return counts.count_columns(noised, answer.facts)

@@ -65,13 +65,6 @@ def usual_kind(task: str, mechanism: Mechanism) -> str | None:
     """The limits that a method gives as it is set, or else the last ones of the task.
 
     None where no method for the task gives limits around a truth that is known.
-
-    Parameters
-    ----------
-    task : str
-        Key of the task in `engine.core.tasks.TASKS`.
-    mechanism : Mechanism
-        The method with its settings.
     """
     kinds = [key for key, kind in KINDS.items() if kind.task == task]
     for key in kinds:

@@ -24,10 +24,6 @@ def repetitions(limits: Limits, half: float, kind: str, unit: str) -> Chart:
         How far off each repetition is, and half the width of its limits.
     half : float
         Half the height of the axis, to be shared by charts that are compared.
-    kind : str
-        A key of `engine.topics.coverage.answer.KINDS`.
-    unit : str
-        Of the values; may be empty.
     """
     missed, places = limits.missed, np.arange(1, len(limits.off) + 1)
     low, high = (np.clip(limits.off + sign * limits.half, -half, half) for sign in (-1, 1))
@@ -55,13 +51,7 @@ def repetitions(limits: Limits, half: float, kind: str, unit: str) -> Chart:
 
 
 def common_half(each: Sequence[Limits]) -> float:
-    """Half of an axis that shows nearly all of several limits.
-
-    Parameters
-    ----------
-    each : sequence of Limits
-        Of the charts that are compared.
-    """
+    """Half of an axis that shows nearly all of several limits."""
     distances = np.concatenate([np.abs(limits.off) + limits.half for limits in each])
     return float(1.1 * np.quantile(distances, 0.98))
 

@@ -36,24 +36,13 @@ class CountSetting:
 
 @dataclass(frozen=True, kw_only=True)
 class LeavingPeople(EventTimes):
-    """Times whose observation ends early or at once, in a follow-up that may be stated too long.
+    """Times whose observation ends early or at once, in a follow-up that may be stated too long."""
 
-    Parameters
-    ----------
-    rate : float
-        Of events, and of the end of observation where `leave_at` is 0: per follow-up as it was.
-    censoring : float
-        Times as often as events.
-    leave_at : float
-        Share of the follow-up at which three in ten leave; the others stay.
-    stated : float
-        How many times too long the follow-up is stated.
-    """
-
+    # of events, and of the end of observation where `leave_at` is 0: per follow-up as it was
     rate: float = 1.0
     censoring: float = 1.0
-    leave_at: float = 0.0
-    stated: float = 1.0
+    leave_at: float = 0.0  # share of the follow-up at which three in ten leave; the others stay
+    stated: float = 1.0  # how many times too long the follow-up is stated
 
     def survival(self, t: Array) -> Array:
         return np.asarray(np.exp(-self.rate * self.stated * t))
@@ -116,30 +105,14 @@ def settings() -> Iterator[CountSetting]:
 
 
 def measured(setting: CountSetting, repeats: int, seed: int) -> CountRow:
-    """The row of a setting that is repeated so often.
-
-    Parameters
-    ----------
-    setting : CountSetting
-        One scenario.
-    repeats : int
-        How many data sets.
-    seed : int
-        Of data and noise.
-    """
+    """The row of a setting that is repeated so often."""
     mechanism = NoisyCounts(task=setting.task)
     return CountRow(setting, counting_study(setting.source, mechanism, Budget(setting.epsilon),
                                             seed, repeats))
 
 
 def as_markdown(rows: list[CountRow]) -> str:
-    """The table for the notes on the methods.
-
-    Parameters
-    ----------
-    rows : list of CountRow
-        In their order.
-    """
+    """The table for the notes on the methods."""
     names = ("Curve and people", "n", "ε", "Intervals shown", "Pointwise", "Simultaneous")
     return notes_table(names, map(_cells, rows))
 

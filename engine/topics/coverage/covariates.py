@@ -49,20 +49,7 @@ _STRICT = (Budget(1.0, _PEOPLE**-2.0), Budget(4.0, _PEOPLE**-2.0))
 
 @dataclass(frozen=True)
 class CovariateSetting:
-    """One design at one budget.
-
-    Parameters
-    ----------
-    label : str
-        Names the design.
-    changes : mapping
-        What the design changes of `CoefficientCurves`.
-    budget : Budget
-    people : int
-        Of one data set.
-    mechanism : Mechanism
-        One with simultaneous bands.
-    """
+    """One design at one budget."""
 
     label: str
     changes: Mapping[str, Any]
@@ -78,35 +65,24 @@ class CovariateSetting:
 
 @dataclass(frozen=True)
 class CovariateCoverage:
-    """What was measured of one setting.
-
-    Parameters
-    ----------
-    setting : CovariateSetting
-    error_ratio : float
-        Mean integrated squared error over that of least squares, largest among the functions.
-    pointwise, simultaneous : float
-        Coverage of the true functions by 95 % bands, lowest among them.
-    pointwise_unwarned, simultaneous_unwarned : float
-        The same among functions of releases without a warning; NaN where all have one.
-    pointwise_error, simultaneous_error : float
-        Standard errors of the two above, the largest among the functions.
-    warned : float
-        Share of releases with a warning.
-    refused : bool
-        Whether nothing is released at these sizes; then all numbers are NaN.
-    """
+    """What was measured of one setting."""
 
     setting: CovariateSetting
+    # mean integrated squared error over that of least squares, largest among the functions
     error_ratio: float = math.nan
+    # pointwise, simultaneous: coverage of the true functions by 95 % bands, lowest among them
     pointwise: float = math.nan
     simultaneous: float = math.nan
+    # pointwise_unwarned, simultaneous_unwarned: the same among functions of releases without a
+    # warning; NaN where all have one
     pointwise_unwarned: float = math.nan
     simultaneous_unwarned: float = math.nan
+    # pointwise_error, simultaneous_error: standard errors of the two above, the largest among the
+    # functions
     pointwise_error: float = math.nan
     simultaneous_error: float = math.nan
-    warned: float = math.nan
-    refused: bool = False
+    warned: float = math.nan  # share of releases with a warning
+    refused: bool = False  # whether nothing is released at these sizes; then all numbers are NaN
 
     @property
     def holds(self) -> bool:
@@ -134,7 +110,6 @@ def covariate_coverage(designs: Mapping[str, dict[str, Any]] = DESIGNS,
     ----------
     designs : mapping
         Names, and what they change of `CoefficientCurves`.
-    budgets : sequence of Budget
     people, repeats, seed : int
         Curves of a data set, data sets of a design, and the seed of both.
     mechanism : Mechanism, optional
@@ -146,17 +121,7 @@ def covariate_coverage(designs: Mapping[str, dict[str, Any]] = DESIGNS,
 
 
 def measured(setting: CovariateSetting, repeats: int, seed: int) -> CovariateCoverage:
-    """The row of a setting: so many data sets, one release of each.
-
-    Parameters
-    ----------
-    setting : CovariateSetting
-        One design at one budget.
-    repeats : int
-        How many data sets.
-    seed : int
-        Of data and noise.
-    """
+    """The row of a setting: so many data sets, one release of each."""
     mechanism, source, budget = setting.mechanism, setting.source, setting.budget
     data = source.draw(repeats, generator(seed, DATA_STREAM, 0))
     verdict = mechanism.feasibility(data.sizes, (budget,))
@@ -197,13 +162,7 @@ def _uncertainty(covered: Array) -> float:
 
 
 def as_markdown(rows: list[CovariateCoverage]) -> str:
-    """The table for the notes on the coefficients.
-
-    Parameters
-    ----------
-    rows : list of CovariateCoverage
-        In their order.
-    """
+    """The table for the notes on the coefficients."""
     names = ("Covariates", "ε", "δ", "Error", "Pointwise", "Simultaneous", "Warned",
              "Pointwise, unwarned", "Simultaneous, unwarned")
     return notes_table(names, map(_cells, rows))

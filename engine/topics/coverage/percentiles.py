@@ -52,32 +52,19 @@ class PercentileSetting:
 
 @dataclass(frozen=True)
 class PercentileRow:
-    """What was measured of one setting, percentile by percentile: (T,) each.
-
-    Parameters
-    ----------
-    setting : PercentileSetting
-    effective_size : float
-        N.
-    error : (T,)
-        Root mean squared distances to the percentiles of the population, in response units.
-    covered, uncertainty : (T,)
-        Share of time and releases at which the band of a release without a warning holds, with its
-        standard error over data sets; NaN where all have a warning, and no limit to the second
-        of one release.
-    covered_by_all : (T,)
-        The same of all releases.
-    warned : float
-        Share of releases with a warning.
-    """
+    """What was measured of one setting, percentile by percentile: (T,) each."""
 
     setting: PercentileSetting
     effective_size: float
+    # (T,): root mean squared distances to the percentiles of the population, in response units
     error: Array
+    # covered, uncertainty, each (T,): share of time and releases at which the band of a release
+    # without a warning holds, with its standard error over data sets; NaN where all have a warning,
+    # and no limit to the second of one release
     covered: Array
     uncertainty: Array
-    covered_by_all: Array
-    warned: float
+    covered_by_all: Array  # (T,): the same of all releases
+    warned: float  # share of releases with a warning
 
     @property
     def holds(self) -> bool:
@@ -133,17 +120,7 @@ def settings() -> Iterator[PercentileSetting]:
 
 
 def measured(setting: PercentileSetting, repeats: int, seed: int) -> PercentileRow:
-    """The row of a setting, repeated so often with random streams of its own each time.
-
-    Parameters
-    ----------
-    setting : PercentileSetting
-        One scenario.
-    repeats : int
-        How many data sets.
-    seed : int
-        Of data and noise.
-    """
+    """The row of a setting, repeated so often with random streams of its own each time."""
     mechanism, truth, grid = setting.mechanism, setting.truth, drawing_grid()
     squares, inside, warned = [], [], []
     for k in range(repeats):
@@ -177,13 +154,7 @@ def _percentiles(source: SparseCurves | PopulationReadings, levels: tuple[float,
 
 
 def as_markdown(rows: list[PercentileRow]) -> str:
-    """The table for the notes on the methods.
-
-    Parameters
-    ----------
-    rows : list of PercentileRow
-        In their order.
-    """
+    """The table for the notes on the methods."""
     names = ("Design and people", "n", "m", "ε", "N", "Error of 50 %", "Without a warning",
              "All releases", "Warned")
     return notes_table(names, map(_cells, rows))

@@ -43,26 +43,16 @@ class Network:
 
 @dataclass(frozen=True)
 class SitesRow:
-    """What was measured of one network.
-
-    Parameters
-    ----------
-    network : Network
-    effective_size : float
-        N, the root of the sum of (n_s μ_s)².
-    error : float
-        Mean integrated squared error of joint releases, in squared response units.
-    ratio, ratio_error : float
-        That over the one of separate releases, with its standard error over data sets.
-    pointwise, simultaneous : float
-        Coverage of the true curve by 95 % bands of joint releases.
-    """
+    """What was measured of one network."""
 
     network: Network
-    effective_size: float
-    error: float
+    effective_size: float  # N, the root of the sum of (n_s μ_s)²
+    error: float  # mean integrated squared error of joint releases, in squared response units
+    # ratio, ratio_error: that over the one of separate releases, with its standard error over data
+    # sets
     ratio: float
     ratio_error: float
+    # pointwise, simultaneous: coverage of the true curve by 95 % bands of joint releases
     pointwise: float
     simultaneous: float
 
@@ -83,15 +73,7 @@ def networks() -> Iterator[Network]:
 
 
 def measured(network: Network, repeats: int, seed: int) -> SitesRow:
-    """The row of a network, repeated so often in blocks with random streams of their own.
-
-    Parameters
-    ----------
-    repeats : int
-        How many data sets.
-    seed : int
-        Of data and noise.
-    """
+    """The row of a network, repeated so often in blocks with random streams of their own."""
     parts = [_block(network, min(_AT_ONCE, repeats - first), seed, first)
              for first in range(0, repeats, _AT_ONCE)]
     joint, separate, pointwise, simultaneous = (np.concatenate(part)
@@ -125,13 +107,7 @@ def _block(network: Network, repeats: int, seed: int, first: int) -> tuple[Array
 
 
 def as_markdown(rows: list[SitesRow]) -> str:
-    """The table for the notes on the methods.
-
-    Parameters
-    ----------
-    rows : list of SitesRow
-        In their order.
-    """
+    """The table for the notes on the methods."""
     names = ("Sites", "Curve", "ε", "N", "Squared error", "Joint over separate", "Pointwise",
              "Simultaneous")
     return notes_table(names, map(_cells, rows), n_texts=2)

@@ -38,36 +38,20 @@ _MOST_BELOW = 0.07  # p-values below .05 among features that do not matter
 
 @dataclass(frozen=True)
 class SparseSetting:
-    """One design, number of rows and budget.
-
-    Parameters
-    ----------
-    design : str
-        Of `engine.numerics.correlated.CORRELATIONS`.
-    n_rows : int
-        N.
-    epsilon, delta : float
-    n_features, n_nonzero : int
-        d, and how many of them matter, with coefficients ±1/√n_nonzero.
-    sparsity : int, optional
-        Features that the methods keep. Default: those that matter.
-    guess : float
-        The public guess of the standard deviation of the noise, over the true `noise_sd`.
-    noise_sd : float
-        Of the response.
-    has_rows : bool
-        Whether rows are drawn, which are clipped, instead of their moments, which are not; slower.
-    """
+    """One design, number of rows and budget."""
 
     design: str
     n_rows: int
     epsilon: float
     delta: float = 1e-6
+    # n_features, n_nonzero: d, and how many of them matter, with coefficients ±1/√n_nonzero
     n_features: int = 40
     n_nonzero: int = 5
-    sparsity: int | None = None
+    sparsity: int | None = None  # features that the methods keep. Default: those that matter.
+    # the public guess of the standard deviation of the noise, over the true `noise_sd`
     guess: float = 1.0
     noise_sd: float = 0.5
+    # whether rows are drawn, which are clipped, instead of their moments, which are not; slower
     has_rows: bool = False
 
     @property
@@ -163,10 +147,6 @@ def measured(setting: SparseSetting, repeats: int, seed: int) -> SparseCoverage:
     ----------
     setting : SparseSetting
         One design, number of rows and budget.
-    repeats : int
-        How many data sets.
-    seed : int
-        Of data and noise.
     """
     source = setting.source
     points, intervals, bands = (_estimates(mechanism, setting, repeats, seed)
@@ -215,13 +195,7 @@ def _share(values: NDArray[Any]) -> float:
 
 
 def as_markdown(rows: list[SparseCoverage]) -> str:
-    """The table for the notes on sparse regression.
-
-    Parameters
-    ----------
-    rows : list of SparseCoverage
-        In their order.
-    """
+    """The table for the notes on sparse regression."""
     names = ("Features", "Rows", "ε", "Error", "Warned", "Refused", "On the support", "Off it",
              "Band", "p < .05")
     return notes_table(names, map(_cells, rows))

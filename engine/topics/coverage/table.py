@@ -127,17 +127,7 @@ def _curves(observations: int, **design: Any) -> SparseCurves:
 
 
 def measured(setting: CurveSetting, repeats: int, seed: int) -> Row:
-    """Repeat a setting so often, in blocks with random streams of their own.
-
-    Parameters
-    ----------
-    setting : CurveSetting
-        One scenario.
-    repeats : int
-        How many data sets.
-    seed : int
-        Of data and noise.
-    """
+    """Repeat a setting so often, in blocks with random streams of their own."""
     parts = [_block(setting, min(_AT_ONCE, repeats - first), seed, first)
              for first in range(0, repeats, _AT_ONCE)]
     squared, plain, before_noise, at_times, whole, warned = (
@@ -188,13 +178,7 @@ def _block(setting: CurveSetting, repeats: int, seed: int, first: int) -> tuple[
 
 
 def as_markdown(rows: list[Row]) -> str:
-    """The table for the notes on the methods.
-
-    Parameters
-    ----------
-    rows : list of Row
-        In their order.
-    """
+    """The table for the notes on the methods."""
     names = ("Design and people", "n", "m", "ε", "N", "Error", "Non-private", "Pointwise",
              "Simultaneous", "Warned")
     return notes_table(names, map(_cells, rows))
@@ -205,10 +189,6 @@ def notes_table(names: Sequence[str], rows: Iterable[Sequence[str]], n_texts: in
 
     Parameters
     ----------
-    names : sequence of str
-        Of the columns.
-    rows : iterable of sequence of str
-        Their cells.
     n_texts : int
         How many columns are texts, which stand at the left; the others are numbers.
     """
@@ -226,10 +206,5 @@ def _cells(row: Row) -> Sequence[str]:
 
 
 def share_text(value: float) -> str:
-    """A share between 0 and 1 as a cell; a dash where there is none.
-
-    Parameters
-    ----------
-    value : float
-    """
+    """A share between 0 and 1 as a cell; a dash where there is none."""
     return "–" if np.isnan(value) else f"{value:.2f}".lstrip("0") if value < 1 else "1.00"

@@ -32,26 +32,13 @@ _POINT = 0.37
 
 @dataclass(frozen=True)
 class WaveletSetting:
-    """One estimator on observations of one simulated curve over 16 equal sites.
-
-    Parameters
-    ----------
-    signal : str
-        Of `engine.numerics.signals.SIGNALS`.
-    n : int
-        Observations.
-    is_pointwise : bool
-        Whether the estimator is that at a point, instead of that of the whole curve.
-    point : float
-        Where the pointwise estimator is asked, on [0, 1].
-    budget : Budget
-        Of every site.
-    """
+    """One estimator on observations of one simulated curve over 16 equal sites."""
 
     signal: str
     n: int
+    # whether the estimator is that at a point, instead of that of the whole curve
     is_pointwise: bool
-    point: float = _POINT
+    point: float = _POINT  # where the pointwise estimator is asked, on [0, 1]
     budget: Budget = BUDGET
 
     @property
@@ -105,17 +92,7 @@ def settings() -> Iterator[WaveletSetting]:
 
 
 def measured(setting: WaveletSetting, repeats: int, seed: int) -> WaveletCoverage:
-    """The row of a setting, refused ones included.
-
-    Parameters
-    ----------
-    setting : WaveletSetting
-        One estimator on one simulated curve.
-    repeats : int
-        Data sets, each released once.
-    seed : int
-        Of data and noise.
-    """
+    """The row of a setting, refused ones included."""
     source, mechanism, budgets = setting.source, setting.mechanism, (setting.budget,) * _SITES
     checked = stated(mechanism, source, budgets)
     plan = mechanism.plan(source.public, budgets)
@@ -148,13 +125,7 @@ def _deviations(mechanism: Estimator, source: RegressionPoints, budgets: tuple[B
 
 
 def as_markdown(rows: list[WaveletCoverage]) -> str:
-    """The table for the notes on wavelet regression.
-
-    Parameters
-    ----------
-    rows : list of WaveletCoverage
-        In their order.
-    """
+    """The table for the notes on wavelet regression."""
     names = ("Curve", "N", "Estimator", "Coverage", "Without the bias", "Half-width", "of it bias")
     return notes_table(names, map(_cells, rows))
 

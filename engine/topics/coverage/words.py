@@ -23,58 +23,28 @@ _DRAWN = {"point": "mean", "curve": "mean", "effect": "effect", "effects": "effe
 
 
 def noun(kind: str) -> str:
-    """What is repeated: "band" where it must hold everywhere at once, else "interval".
-
-    Parameters
-    ----------
-    kind : str
-        A key of `engine.topics.coverage.answer.KINDS`.
-    """
+    """What is repeated: "band" where it must hold everywhere at once, else "interval"."""
     return "band" if KINDS[kind].is_joint else "interval"
 
 
 def target(kind: str) -> str:
-    """What is covered, in a few words.
-
-    Parameters
-    ----------
-    kind : str
-        A key of `engine.topics.coverage.answer.KINDS`.
-    """
+    """What is covered, in a few words."""
     return f"true {_DRAWN[kind]}" if kind in _DRAWN else "true value"
 
 
 def heading(kind: str) -> str:
-    """Above the number of misses.
-
-    Parameters
-    ----------
-    kind : str
-        A key of `engine.topics.coverage.answer.KINDS`.
-    """
+    """Above the number of misses."""
     return f"Coverage of the {target(kind)}"
 
 
 def titles(kind: str) -> tuple[str, str]:
-    """Above what a method publishes, and above what is as wide as sampling alone makes it.
-
-    Parameters
-    ----------
-    kind : str
-        A key of `engine.topics.coverage.answer.KINDS`.
-    """
+    """Above what a method publishes, and above what is as wide as sampling alone makes it."""
     return (f"Published {noun(kind)}: privacy noise counted",
             f"Naive {noun(kind)}: privacy noise ignored")
 
 
 def what_is_covered(kind: str) -> str:
-    """What a band of kept basis functions counts and leaves out; empty for other limits.
-
-    Parameters
-    ----------
-    kind : str
-        A key of `engine.topics.coverage.answer.KINDS`.
-    """
+    """What a band of kept basis functions counts and leaves out; empty for other limits."""
     if kind not in _DRAWN:
         return ""
     return (f"The {noun(kind)} counts privacy noise, sampling variability and how steeply curves "
@@ -83,29 +53,15 @@ def what_is_covered(kind: str) -> str:
 
 
 def legend(kind: str) -> str:
-    """What one line of the chart is.
-
-    Parameters
-    ----------
-    kind : str
-        A key of `engine.topics.coverage.answer.KINDS`.
-    """
+    """What one line of the chart is."""
     lines = ("Each line: one repetition, at the place where its band fails or comes closest to it."
               if KINDS[kind].is_joint else "Each line: the interval of one repetition.")
     return f"{lines} Zero is the {target(kind)}; a line that does not cross it misses it."
 
 
 def misses(limits: Limits, kind: str, naive: bool = False) -> str:
-    """How many bands missed what they are for, the coverage with its interval, and what that says.
-
-    Parameters
-    ----------
-    limits : Limits
-        Of all repetitions.
-    kind : str
-        A key of `engine.topics.coverage.answer.KINDS`.
-    naive : bool
-        Whether they leave out privacy noise.
+    """How many bands missed what they are for, the coverage with its interval, and what
+    that says.
     """
     count, n, beside = int(limits.missed.sum()), len(limits.missed), limits.coverage
     many = f"{noun(kind)}s"
@@ -140,8 +96,6 @@ def widths(answer: CoverageAnswer, kind: str) -> str:
     ----------
     answer : CoverageAnswer
         Published and naive bands of the same repetitions.
-    kind : str
-        A key of `engine.topics.coverage.answer.KINDS`.
     """
     many = f"{noun(kind)}s"
     ratio = answer.times_as_wide

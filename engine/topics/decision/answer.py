@@ -58,66 +58,40 @@ _OF_RANGE = 40  # of the values, where everybody has one observation
 
 @dataclass(frozen=True)
 class Bands:
-    """Releases of the study, about what they estimate.
+    """Releases of the study, about what they estimate."""
 
-    Parameters
-    ----------
-    times : (GRID_SIZE,)
-        Times, or values of a feature, in their own unit.
-    truth : (GRID_SIZE,)
-        The true values that are estimated there, in response units.
-    limits : (steps, 2, GRID_SIZE)
-        Lower and upper ends between which 95 % of the releases lie at each place.
-    """
-
-    times: Array
-    truth: Array
+    times: Array  # (GRID_SIZE,): times, or values of a feature, in their own unit
+    truth: Array  # (GRID_SIZE,): the true values that are estimated there, in response units
+    # (steps, 2, GRID_SIZE): lower and upper ends between which 95 % of the releases lie at each
+    # place
     limits: Array
 
 
 @dataclass(frozen=True)
 class Profile:
-    """One study at every step of the budget scale.
+    """One study at every step of the budget scale."""
 
-    Attributes
-    ----------
-    source : Source
-        The data with the sizes of the study.
-    mechanism : Mechanism
-        What every site uses, where this noise is added.
-    rows : tuple of SiteRow
-        The sites that take part.
-    noise : NoisePlace
-        Who adds the noise: every site, or all of them together.
-    delta : Delta
-        δ by the rule of all pages.
-    errors : (steps, data sets, releases of each)
-        Distances from what is estimated, in its unit; NaN where nothing would be published.
-    bands : Bands or None
-        Ranges of the releases; None where the result is not one function of time or of a feature.
-    spends : tuple of tuples of Spend
-        A ledger for each step; where everybody's own device adds the noise, that of one of them,
-        and where sites add shares of it, what all but one of them protect with.
-    floor : (steps,), optional
-        What no unbiased method with Gaussian noise is below, root mean squared, in response units;
-        NaN where δ = 0. None where people are not known to be normal.
-    n_functions : tuple of int, optional
-        Basis functions that the method keeps at each step, by a rule from public sizes; () where it
-        keeps none.
-    weights : (steps, sites), optional
-        Of every site in the result; None where it is not put together of what sites release.
-    """
-
-    source: Source[Any]
-    mechanism: Mechanism
+    source: Source[Any]  # the data with the sizes of the study
+    mechanism: Mechanism  # what every site uses, where this noise is added
     rows: tuple[SiteRow, ...]
-    noise: NoisePlace
-    delta: Delta
+    noise: NoisePlace  # who adds the noise: every site, or all of them together
+    delta: Delta  # δ by the rule of all pages
+    # (steps, data sets, releases of each): distances from what is estimated, in its unit; NaN where
+    # nothing would be published
     errors: Array
+    # ranges of the releases; None where the result is not one function of time or of a feature
     bands: Bands | None
+    # a ledger for each step; where everybody's own device adds the noise, that of one of them, and
+    # where sites add shares of it, what all but one of them protect with
     spends: tuple[tuple[Spend, ...], ...]
+    # (steps,), optional: what no unbiased method with Gaussian noise is below, root mean squared,
+    # in response units; NaN where δ = 0. None where people are not known to be normal.
     floor: Array | None = None
+    # basis functions that the method keeps at each step, by a rule from public sizes; () where it
+    # keeps none
     n_functions: tuple[int, ...] = ()
+    # (steps, sites), optional: of every site in the result; None where it is not put together of
+    # what sites release
     weights: Array | None = None
 
     @property
@@ -228,24 +202,14 @@ def equal_sites(source: Source[Any], noun: str) -> tuple[SiteRow, ...]:
 
 
 def at_one_budget(rows: Sequence[SiteRow]) -> tuple[SiteRow, ...]:
-    """The sites that take part, without budgets of their own: what a study depends on.
-
-    Parameters
-    ----------
-    rows : sequence of SiteRow
-        The table of sites, a row for each.
-    """
+    """The sites that take part, without budgets of their own: what a study depends on."""
     return tuple(SiteRow(row.name, row.n_curves, row.n_observations_per_curve)
                  for row in rows if row.included)
 
 
 def by_number(rows: Sequence[SiteRow]) -> tuple[SiteRow, ...]:
-    """The same sites, named by their numbers: no simulated number depends on what they are called.
-
-    Parameters
-    ----------
-    rows : sequence of SiteRow
-        The table of sites, a row for each.
+    """The same sites, named by their numbers: no simulated number depends on what they are
+    called.
     """
     return tuple(replace(row, name=f"Site {k}") for k, row in enumerate(rows, 1))
 
@@ -257,8 +221,6 @@ def sized(source: Source[Any], rows: Sequence[SiteRow]) -> Source[Any]:
     ----------
     source : Source
         The kind of curves; of real ones the twin of their facts stands in.
-    rows : sequence of SiteRow
-        The table of sites, a row for each.
 
     Raises
     ------
@@ -297,8 +259,6 @@ def profile_of(source: Source[Any], mechanism: Mechanism, rows: Sequence[SiteRow
     ----------
     source : Source
         Curves of the kind that is studied; their sizes are those of `rows`.
-    mechanism : Mechanism
-        The method that every site uses, with its settings.
     rows : sequence of SiteRow
         The table: people and observations of every site. All have one budget here.
     delta : float or None
@@ -306,8 +266,6 @@ def profile_of(source: Source[Any], mechanism: Mechanism, rows: Sequence[SiteRow
     noise : str
         Who adds it, one of `NoisePlace`; with "person" every person is a site of one curve,
         and with "sums" sites add shares of the noise.
-    seed : int
-        Fixes the simulated data and the noise.
 
     Returns
     -------
@@ -622,11 +580,6 @@ def map_tables(rows: Sequence[SiteRow]) -> tuple[tuple[SiteRow, ...], ...]:
     """The same sites with fewer and with more people: the further rows of the map.
 
     Where all would be too many they are left out. After the first two the map has its size.
-
-    Parameters
-    ----------
-    rows : sequence of SiteRow
-        The table of sites, a row for each.
     """
     tables = (_scaled(at_one_budget(rows), factor) for factor in _MAP_FACTORS)
     return tuple(table for table in tables if _fits(table))
@@ -634,13 +587,7 @@ def map_tables(rows: Sequence[SiteRow]) -> tuple[tuple[SiteRow, ...], ...]:
 
 def map_row(source: Source[Any], mechanism: Mechanism, rows: Sequence[SiteRow],
             delta: float | None, noise: str, seed: int) -> Array:
-    """Errors (budgets of the map, data sets, releases) of one of `map_tables`.
-
-    Parameters
-    ----------
-    source, mechanism, rows, delta, noise, seed
-        As in `profile_of`.
-    """
+    """Errors (budgets of the map, data sets, releases) of one of `map_tables`."""
     scenario = _Scenario.of(source, mechanism, rows, delta, noise, seed,
                             round(max(_MAP_FACTORS) * MAX_DEVICES))
     return scenario.errors([scenario.budgets(epsilon) for epsilon in MAP_EPSILONS])

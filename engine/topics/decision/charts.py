@@ -25,24 +25,12 @@ _TICKS = (0.05, 0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0)
 
 
 def step_of(option: Option) -> int:
-    """Which step of the scale an option is.
-
-    Parameters
-    ----------
-    option : Option
-        One budget.
-    """
+    """Which step of the scale an option is."""
     return EPSILON_STEPS.index(option.budget.epsilon)
 
 
 def over_budgets(answer: Decision) -> Chart:
-    """The distance that so many releases stay within at every budget, for a notebook.
-
-    Parameters
-    ----------
-    answer : Decision
-        Of a study.
-    """
+    """The distance that so many releases stay within at every budget, for a notebook."""
     distance = answer.profile.distance(SHARES[answer.confidence])
     reached = [epsilon for epsilon, far in zip(EPSILON_STEPS, distance, strict=True)
                if far <= answer.target]
@@ -55,13 +43,7 @@ def over_budgets(answer: Decision) -> Chart:
 
 
 def trade_off(answer: Decision) -> Picture:
-    """The same for print: the line, the target, and a mark for every option.
-
-    Parameters
-    ----------
-    answer : Decision
-        Of a study.
-    """
+    """The same for print: the line, the target, and a mark for every option."""
     distance = answer.profile.distance(SHARES[answer.confidence])
     known = np.isfinite(distance)
     epsilons = np.array(EPSILON_STEPS)[known]
@@ -86,15 +68,7 @@ PRINTED = drawn.Look(440, 150, 13, dot=4.0)  # pixels of a column as wide as the
 
 
 def option_picture(answer: Decision, option: Option) -> Chart:
-    """The small picture of an option: its band about a curve, or else how far releases are off.
-
-    Parameters
-    ----------
-    answer : Decision
-        Of a study.
-    option : Option
-        One of its budgets.
-    """
+    """The small picture of an option: its band about a curve, or else how far releases are off."""
     bands = answer.profile.bands
     if bands is None or option.band is None:
         return _distances(answer, option)
@@ -156,8 +130,6 @@ def error_map(answer: Decision, people: Sequence[int], errors: Sequence[Array]) 
 
     Parameters
     ----------
-    answer : Decision
-        Of a study.
     people : sequence of int
         In all, by row; the study itself is one row more.
     errors : sequence of (budgets, data sets, releases)
@@ -183,15 +155,7 @@ def _on_map(answer: Decision, people: Sequence[int], errors: Sequence[Array]) ->
 
 
 def map_key(answer: Decision, people: Sequence[int] = (), errors: Sequence[Array] = ()) -> str:
-    """How the map is read.
-
-    Parameters
-    ----------
-    answer : Decision
-        Of a study.
-    people, errors
-        As in `error_map`.
-    """
+    """How the map is read."""
     is_empty = not all(np.isfinite(row).all() for row in (answer.profile.errors, *errors))
     of_errors = f", in {answer.profile.unit}" if answer.profile.unit else ""
     target = with_unit(f"{answer.target:g}", answer.profile.unit)
@@ -230,14 +194,10 @@ def map_of_errors(people: Sequence[int], epsilons: Sequence[float], errors: Arra
         Up and across, increasing.
     errors : (people, epsilons)
         In response units, NaN where nothing would be published.
-    target : float
-        The error that is asked for.
     here : (ε, people)
         Of the diamond.
     noun, unit : str
         The noun for several persons, and the unit of values.
-    finding : str
-        Above the map.
     """
     known = errors[np.isfinite(errors)]
     data: list[Spec] = []

@@ -16,31 +16,17 @@ _MAX_PEOPLE = 10**12
 
 @dataclass(frozen=True)
 class EffectiveSize:
-    """N = √n μ of n people who each add noise alone, beside what anything released needs.
-
-    Attributes
-    ----------
-    n_people : int
-        n.
-    epsilon : float
-        Of every person.
-    value, needed : float
-        N, and what it must reach so that anything is released.
-    of_centre : float
-        n μ, which one trusted centre would have.
-    people_needed : int or None
-        The smallest n with N at least `needed` at this ε; None beyond any number of people.
-    epsilon_needed : float
-        The smallest ε with N at least `needed` of these people.
-    """
+    """N = √n μ of n people who each add noise alone, beside what anything released needs."""
 
     n_people: int
     epsilon: float
+    # value, needed: N, and what it must reach so that anything is released
     value: float
     needed: float
-    of_centre: float
+    of_centre: float  # n μ, which one trusted centre would have
+    # the smallest n with N at least `needed` at this ε; None beyond any number of people
     people_needed: int | None
-    epsilon_needed: float
+    epsilon_needed: float  # the smallest ε with N at least `needed` of these people
 
     @property
     def is_enough(self) -> bool:
@@ -49,13 +35,6 @@ class EffectiveSize:
 
 def effective_size(profile: Profile, epsilon: float) -> EffectiveSize | None:
     """N of a study in which everybody's own device adds the noise.
-
-    Parameters
-    ----------
-    profile : Profile
-        Of a study.
-    epsilon : float
-        Of every person.
 
     Returns
     -------

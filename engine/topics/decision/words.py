@@ -47,15 +47,7 @@ UNIT = "Unit of privacy"  # heading
 
 
 def estimand(task: Task, facts: PublicFacts) -> str:
-    """What is published of these data: "mean glucose curve", "average glucose", "density".
-
-    Parameters
-    ----------
-    task : Task
-        That a study is about.
-    facts : PublicFacts
-        What curves and values are called.
-    """
+    """What is published of these data: "mean glucose curve", "average glucose", "density"."""
     if task.data is DataType.CURVES and task.argument is Argument.NOTHING:
         return f"average {uncapital(facts.value_name)}"
     name = decision_topic.DECIDED[task.key]
@@ -65,28 +57,12 @@ def estimand(task: Task, facts: PublicFacts) -> str:
 
 
 def protected_unit(task: Task, facts: PublicFacts) -> str:
-    """What is exchanged for another, with whose it is: "the whole curve of a child".
-
-    Parameters
-    ----------
-    task : Task
-        That a study is about.
-    facts : PublicFacts
-        The noun for one person.
-    """
+    """What is exchanged for another, with whose it is: "the whole curve of a child"."""
     return f"{_unit_noun(task)} of {a(escape(facts.person))}"
 
 
 def unit_tag(task: Task, facts: PublicFacts) -> tuple[str, str]:
-    """The chip that says what is protected, and its tooltip.
-
-    Parameters
-    ----------
-    task : Task
-        That a study is about.
-    facts : PublicFacts
-        The noun for one person.
-    """
+    """The chip that says what is protected, and its tooltip."""
     if task.unit is Unit.RECORD and task.data is DataType.CURVES:
         return (f"All of {of(a(facts.person))} observations",
                 f"Unit of protection: replacing all observations of any one {facts.person} hardly "
@@ -95,28 +71,14 @@ def unit_tag(task: Task, facts: PublicFacts) -> tuple[str, str]:
 
 
 def subject(task: Task) -> str:
-    """What the target is about, as the next sentence begins with it: "Its error must …".
-
-    Parameters
-    ----------
-    task : Task
-        That a study is about.
-    """
+    """What the target is about, as the next sentence begins with it: "Its error must …"."""
     if task.argument is Argument.NOTHING:
         return "It must be within"
     return f"{'Their errors' if _is_plural(task) else 'Its error'} must be within"
 
 
 def distance(task: Task, facts: PublicFacts) -> str:
-    """What the target is, as its help says it.
-
-    Parameters
-    ----------
-    task : Task
-        That a study is about.
-    facts : PublicFacts
-        What curves and values are called.
-    """
+    """What the target is, as its help says it."""
     true = escape(estimand(task, facts))
     if task.argument is Argument.NOTHING:
         return f"Distance from the true {true}."
@@ -125,13 +87,7 @@ def distance(task: Task, facts: PublicFacts) -> str:
 
 
 def given_sites(source: Source[Any]) -> str:
-    """Why the sites of some data cannot be changed one by one.
-
-    Parameters
-    ----------
-    source : Source
-        On screen.
-    """
+    """Why the sites of some data cannot be changed one by one."""
     if source.facts.is_upload:
         return "Sites and sizes are those of the file; a twin is simulated from its stated facts."
     if not source.is_random:
@@ -153,13 +109,7 @@ def _unit_noun(task: Task) -> str:
 
 
 def site_noun(facts: PublicFacts) -> tuple[str, str]:
-    """What one site and several are called, by whose curves they have.
-
-    Parameters
-    ----------
-    facts : PublicFacts
-        The noun for one person.
-    """
+    """What one site and several are called, by whose curves they have."""
     return _SITES.get(facts.person, ("site", "sites"))
 
 
@@ -168,12 +118,8 @@ def option_name(answer: Decision, name: str, option: Option) -> str:
 
     Parameters
     ----------
-    answer : Decision
-        Of a study.
     name : str
         From `Decision.options`.
-    option : Option
-        Of this name.
     """
     distance = _distance(answer, option)
     return name if distance <= answer.target else f"{name}, misses the target"
@@ -184,8 +130,6 @@ def typical_error(option: Option, profile: Profile) -> str:
 
     Parameters
     ----------
-    option : Option
-        One budget.
     profile : Profile
         Of the study, with the unit of errors.
     """
@@ -197,8 +141,6 @@ def error(option: Option, profile: Profile) -> str:
 
     Parameters
     ----------
-    option : Option
-        One budget.
     profile : Profile
         Of the study, with the unit of errors.
     """
@@ -218,13 +160,7 @@ def _sizes(rows: Sequence[SiteRow], facts: PublicFacts) -> str:
 
 
 def table_of_sites(profile: Profile) -> str:
-    """Every site with its people and, where they differ, observations; empty if all are alike.
-
-    Parameters
-    ----------
-    profile : Profile
-        Of a study.
-    """
+    """Every site with its people and, where they differ, observations; empty if all are alike."""
     rows = profile.rows
     if len({(row.n_curves, row.n_observations_per_curve) for row in rows}) == 1:
         return ""
@@ -239,25 +175,13 @@ def table_of_sites(profile: Profile) -> str:
 
 
 def spread(rows: Sequence[SiteRow]) -> str:
-    """How many people sites have: "80 to 400", or one number where all have as many.
-
-    Parameters
-    ----------
-    rows : sequence of SiteRow
-        The table.
-    """
+    """How many people sites have: "80 to 400", or one number where all have as many."""
     low, high = (f(row.n_curves for row in rows if row.included) for f in (min, max))
     return whole(low) if low == high else f"{whole(low)} to {whole(high)}"
 
 
 def question(answer: Decision) -> str:
-    """The study and its target as two sentences.
-
-    Parameters
-    ----------
-    answer : Decision
-        Of a study.
-    """
+    """The study and its target as two sentences."""
     profile, facts = answer.profile, answer.profile.facts
     each = sorted({row.n_observations_per_curve for row in profile.rows})
     observations = whole(each[0]) if len(each) == 1 else f"{whole(each[0])} to {whole(each[-1])}"
@@ -300,13 +224,7 @@ def _target(answer: Decision) -> str:
 
 
 def verdict(answer: Decision) -> str:
-    """What is recommended and why, and what it means for one person.
-
-    Parameters
-    ----------
-    answer : Decision
-        Of a study.
-    """
+    """What is recommended and why, and what it means for one person."""
     profile, chosen, facts = answer.profile, answer.chosen, answer.profile.facts
     if chosen is None:
         return not_reached(answer)
@@ -326,13 +244,7 @@ _JUMP = 1.25  # times the next distance: more than a step of ε gives
 
 
 def cautions(answer: Decision) -> list[str]:
-    """What to think of before the recommendation is taken.
-
-    Parameters
-    ----------
-    answer : Decision
-        Of a study.
-    """
+    """What to think of before the recommendation is taken."""
     return [text for text in (_no_margin(answer), _few_at_a_site(answer)) if text]
 
 
@@ -348,11 +260,6 @@ def _no_margin(answer: Decision) -> str:
 
 def jump(answer: Decision) -> str:
     """Why the distance falls more than ε explains between two budgets side by side.
-
-    Parameters
-    ----------
-    answer : Decision
-        Of a study.
 
     Returns
     -------
@@ -394,11 +301,6 @@ def _few_at_a_site(answer: Decision) -> str:
 def contributions(answer: Decision) -> str:
     """Which sites the result hangs on, at the recommended budget or else the largest one.
 
-    Parameters
-    ----------
-    answer : Decision
-        Of a study.
-
     Returns
     -------
     str
@@ -430,13 +332,7 @@ def _share(weight: float) -> str:
 
 
 def of_the_solver(answer: Decision) -> list[str]:
-    """How the question of the solver is that of a decision, and for which sites it is asked.
-
-    Parameters
-    ----------
-    answer : Decision
-        Of a study.
-    """
+    """How the question of the solver is that of a decision, and for which sites it is asked."""
     profile, (_, several) = answer.profile, site_noun(answer.profile.facts)
     asked = f"{CONFIDENCES[answer.confidence]} releases within {_target(answer)}"
     notes = []
@@ -457,11 +353,6 @@ def of_the_solver(answer: Decision) -> list[str]:
 
 def at_one_point(answer: Decision) -> str:
     """How far a release can be off at one time, where errors are about a whole function.
-
-    Parameters
-    ----------
-    answer : Decision
-        Of a study.
 
     Returns
     -------
@@ -495,12 +386,8 @@ def on_card(answer: Decision, name: str, option: Option) -> tuple[str, list[str]
 
     Parameters
     ----------
-    answer : Decision
-        Of a study.
     name : str
         From `Decision.options`.
-    option : Option
-        Of this name.
     """
     lines = [f"Attacker’s accuracy **{odds_short(option.odds)}**",
              f"Error **{typical_error(option, answer.profile)}**",
@@ -542,11 +429,6 @@ def _beyond(distance: float, answer: Decision) -> str:
 def floor(answer: Decision) -> str:
     """Below which error nobody can help, at the chosen budget or else the largest one.
 
-    Parameters
-    ----------
-    answer : Decision
-        Of a study.
-
     Returns
     -------
     str
@@ -565,13 +447,6 @@ def floor(answer: Decision) -> str:
 
 def protection(profile: Profile, records: int = 1) -> dict[str, str]:
     """Who is protected from whom, who must be trusted, and how often anybody is asked.
-
-    Parameters
-    ----------
-    profile : Profile
-        Of a study.
-    records : int
-        Curves of one person.
 
     Returns
     -------
@@ -618,13 +493,7 @@ def _unit(task: Task, person: str, records: int) -> str:
 
 
 def rounds(profile: Profile) -> int:
-    """How many messages each site, or each device, sends; 0 where nothing would be released.
-
-    Parameters
-    ----------
-    profile : Profile
-        Of a study.
-    """
+    """How many messages each site, or each device, sends; 0 where nothing would be released."""
     lines = next(iter(accounting.by_server(profile.spends[-1]).values()))
     return sum(spend.count for spend in lines if spend.noise is not NoiseLaw.NONE)
 
@@ -673,13 +542,7 @@ def _too_small(size: EffectiveSize, facts: PublicFacts) -> str:
 
 
 def assumptions(answer: Decision) -> list[str]:
-    """What the numbers rest on.
-
-    Parameters
-    ----------
-    answer : Decision
-        Of a study.
-    """
+    """What the numbers rest on."""
     profile = answer.profile
     facts, releases = profile.facts, math.prod(profile.errors.shape[1:])
     bounds = "" if not profile.task.has_value_unit else ", with values from " + with_unit(
@@ -749,13 +612,7 @@ def _shares(profile: Profile) -> list[str]:
 
 
 def memo_title(profile: Profile) -> str:
-    """The heading of the memo.
-
-    Parameters
-    ----------
-    profile : Profile
-        Of a study.
-    """
+    """The heading of the memo."""
     facts = profile.facts
     subject = estimand(profile.task, facts)
     article = "" if _is_plural(profile.task) else f"{a(subject).split()[0]} "
@@ -764,28 +621,14 @@ def memo_title(profile: Profile) -> str:
 
 
 def chart_title(answer: Decision) -> str:
-    """What the chart of the memo shows.
-
-    Parameters
-    ----------
-    answer : Decision
-        Of a study.
-    """
+    """What the chart of the memo shows."""
     if answer.chosen is None:
         return f"No ε up to {EPSILON_STEPS[-1]:g} reaches the target"
     return f"The target is met from ε = {answer.chosen.budget.epsilon:g} up"
 
 
 def within(answer: Decision, option: Option) -> str:
-    """The distance that so many releases of an option stay within, with its unit.
-
-    Parameters
-    ----------
-    answer : Decision
-        Of a study, with its confidence.
-    option : Option
-        One budget.
-    """
+    """The distance that so many releases of an option stay within, with its unit."""
     return in_unit(_distance(answer, option), escape(answer.profile.unit))
 
 
@@ -795,13 +638,7 @@ def _distance(answer: Decision, option: Option) -> float:
 
 
 def map_title(answer: Decision) -> str:
-    """The finding of the map: of the study, not of another row of it.
-
-    Parameters
-    ----------
-    answer : Decision
-        Of a study.
-    """
+    """The finding of the map: of the study, not of another row of it."""
     people = f"{whole(answer.profile.n_people)} {answer.profile.facts.people}"
     if answer.more_private is None and answer.chosen is None:
         return f"{people}: nothing to release"
@@ -819,23 +656,13 @@ def nothing_on_map(people: Sequence[int], facts: PublicFacts) -> str:
     ----------
     people : sequence of int
         In all, by row of the map.
-    facts : PublicFacts
-        The noun for several persons.
     """
     return (f"With {whole(min(people))} to {whole(max(people))} {escape(facts.people)} and ε up to "
             f"{decision_topic.MAP_EPSILONS[-1]:g} nothing would be released anywhere on this map.")
 
 
 def remedy(answer: Decision, instead: decision_topic.Remedy) -> str:
-    """The label of a button that asks for less: what is given up, and the ε that it takes.
-
-    Parameters
-    ----------
-    answer : Decision
-        In which no budget is chosen.
-    instead : Remedy
-        One of its remedies.
-    """
+    """The label of a button that asks for less: what is given up, and the ε that it takes."""
     takes = f"needs ε = {instead.epsilon:g}"
     if instead.confidence != answer.confidence:
         return f"Ask for {CONFIDENCES[instead.confidence]} releases: {takes}"
@@ -864,13 +691,7 @@ def with_shares(answer: Decision, shared: Decision) -> str:
 
 
 def is_shared_instead(answer: Decision) -> bool:
-    """Whether sites that add all of their noise could each add a share of it.
-
-    Parameters
-    ----------
-    answer : Decision
-        Of a study.
-    """
+    """Whether sites that add all of their noise could each add a share of it."""
     profile = answer.profile
     return (profile.noise is NoisePlace.SITES and len(profile.rows) > 2
             and profile.mechanism.sends_sums)

@@ -85,8 +85,6 @@ def holdout_study(source: Source[CurveData], mechanism: Mechanism, budgets: Sequ
 
     Parameters
     ----------
-    source : Source
-        The curves that are split.
     budgets : sequence of Budget
         Budgets of every site, one for each release.
     seed : int
@@ -139,8 +137,6 @@ def release_range(source: Source[CurveData], mechanism: Mechanism, budgets: Sequ
         The curves; one data set of them is released again and again.
     budgets : sequence of Budget
         Budgets of every site, one for each release.
-    seed : int
-        Fixes the simulated data and the noise.
     runs : int
         How many releases are made at each budget.
 

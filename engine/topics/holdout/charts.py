@@ -21,12 +21,8 @@ def distances(study: HoldoutStudy, method: Method, unit: str) -> Chart:
 
     Parameters
     ----------
-    study : HoldoutStudy
-        Distances over many splits.
     method : Method
         Gives the name and the look; its errors are not used.
-    unit : str
-        Of the values; may be empty.
     """
     known = np.isfinite(study.mean)
     x = np.array([budget.epsilon for budget in study.budgets])
@@ -64,21 +60,7 @@ def _alt_of_distances(x: Array, y: Array, unit: str) -> str:
 
 def runs(releases: ReleaseRange, index: int, n_runs: int, method: Method, facts: PublicFacts
          ) -> Chart:
-    """Mean and middle 90 % of many runs at one budget, over the curve without privacy.
-
-    Parameters
-    ----------
-    releases : ReleaseRange
-        Mean and limits at every budget.
-    index : int
-        Of the budget.
-    n_runs : int
-        How many releases.
-    method : Method
-        For its look.
-    facts : PublicFacts
-        Names and units.
-    """
+    """Mean and middle 90 % of many runs at one budget, over the curve without privacy."""
     x = releases.times.tolist()
     low, mean, high = releases.low[index], releases.mean[index], releases.high[index]
     data: list[Spec] = [

@@ -15,12 +15,8 @@ def holdout(facts: PublicFacts, n_training: int, n_protected: int, iterations: i
 
     Parameters
     ----------
-    facts : PublicFacts
-        The noun for several persons.
     n_training, n_protected : int
         Curves of each iteration that are averaged as they are, and that are published.
-    iterations : int
-        How often curves are split.
     """
     return (f"Synthetic. In each of {iterations} iterations a random third, {n_training} "
             f"{facts.people}, gives the non-private mean; the other {n_protected} are "
@@ -29,17 +25,7 @@ def holdout(facts: PublicFacts, n_training: int, n_protected: int, iterations: i
 
 
 def runs(facts: PublicFacts, budget: Budget, n_runs: int, n_curves: int) -> str:
-    """Under the chart of many runs, which nobody could publish.
-
-    Parameters
-    ----------
-    facts : PublicFacts
-        The noun for several persons.
-    budget : Budget
-        Of each run.
-    n_runs, n_curves : int
-        How many runs, on how many curves.
-    """
+    """Under the chart of many runs, which nobody could publish."""
     return (f"Synthetic. {n_runs} runs on all {n_curves} {facts.people} at ε = "
             f"{budget.epsilon:g}. To look at only: published together they would cost "
             f"{math.sqrt(n_runs):.3g} times the μ of one.")

@@ -130,13 +130,7 @@ class MeanAnswer:
         return self.data.facts
 
     def is_refused(self, budget: int) -> bool:
-        """Whether nothing would be published at this budget, because nothing useful could be.
-
-        Parameters
-        ----------
-        budget : int
-            The place of the budget.
-        """
+        """Whether nothing would be published at this budget, because nothing useful could be."""
         verdict = self.feasibility[budget]
         return verdict is not None and not verdict.is_feasible
 
@@ -147,11 +141,6 @@ class MeanAnswer:
 
     def error_at(self, epsilon: float) -> float | None:
         """The error of the study at an ε, between its budgets on log scales.
-
-        Parameters
-        ----------
-        epsilon : float
-            Of any size.
 
         Returns
         -------
@@ -188,14 +177,6 @@ def mean_over_budgets(source: Source[CurveData], mechanism: Mechanism, delta: fl
 
     Parameters
     ----------
-    source : Source
-        Simulated or uploaded data, with sizes and public facts.
-    mechanism : Mechanism
-        The method with its settings.
-    delta : float
-        δ of every budget.
-    seed : int
-        Fixes the simulated data and the noise.
     epsilons : sequence of float
         ε of every site, increasing; the steps of the slider unless stated.
 
@@ -246,12 +227,6 @@ def with_budget(steps: MeanAnswer, source: Source[CurveData], mechanism: Mechani
     ----------
     steps : MeanAnswer
         The answer at the steps of the slider.
-    source : Source
-        Simulated or uploaded data, with sizes and public facts.
-    mechanism : Mechanism
-        The method with its settings.
-    seed : int
-        Fixes the simulated data and the noise.
     epsilon : float
         ε of the budget that is added; δ is that of the others.
 
@@ -333,19 +308,7 @@ def _planned(mechanism: Mechanism, data: CurveData, budget: Budget) -> float:
 
 def simulated_study(source: Source[CurveData], mechanism: Mechanism, budgets: Sequence[Budget],
                     seed: int) -> MeanStudy:
-    """Errors from the truth over fresh data sets, usually one release of each.
-
-    Parameters
-    ----------
-    source : Source
-        Simulated or uploaded data, with sizes and public facts.
-    mechanism : Mechanism
-        The method with its settings.
-    budgets : sequence of Budget
-        Budgets of every site, with the same δ for all.
-    seed : int
-        Fixes the simulated data and the noise.
-    """
+    """Errors from the truth over fresh data sets, usually one release of each."""
     data, estimate = simulated(source, mechanism, budgets, seed)
     errors, shares = _measured(data, estimate, len(budgets))
     return MeanStudy(errors.reshape(len(budgets), -1),
@@ -370,18 +333,8 @@ def _baseline(source: Source[CurveData], mechanism: Mechanism, data: CurveData, 
 
 def squared_parts(source: Source[CurveData], mechanism: Mechanism, budgets: Sequence[Budget],
                   seed: int) -> Array:
-    """Mean squared error split into privacy noise, sampling, and bias: (budgets, 3), squared units.
-
-    Parameters
-    ----------
-    source : Source
-        Simulated or uploaded data, with sizes and public facts.
-    mechanism : Mechanism
-        The method with its settings.
-    budgets : sequence of Budget
-        Budgets of every site, with the same δ for all.
-    seed : int
-        Fixes the simulated data and the noise.
+    """Mean squared error split into privacy noise, sampling, and bias: (budgets, 3),
+    squared units.
     """
     distance, shares = errors_and_shares(source, mechanism, budgets, seed)
     return np.asarray(shares * (distance**2).mean(axis=(1, 2))[:, None])
@@ -392,17 +345,6 @@ def errors_and_shares(source: Source[CurveData], mechanism: Mechanism, budgets: 
     """Distances from the truth, (budgets, data sets, releases of each), and their `shares`.
 
     Shares (budgets, 3) are those of `MeanStudy`.
-
-    Parameters
-    ----------
-    source : Source
-        Simulated or uploaded data, with sizes and public facts.
-    mechanism : Mechanism
-        The method with its settings.
-    budgets : sequence of Budget
-        Budgets of every site, with the same δ for all.
-    seed : int
-        Fixes the simulated data and the noise.
     """
     data, estimate = simulated(source, mechanism, budgets, seed)
     return _measured(data, estimate, len(budgets))
@@ -411,17 +353,6 @@ def errors_and_shares(source: Source[CurveData], mechanism: Mechanism, budgets: 
 def simulated(source: Source[CurveData], mechanism: Mechanism, budgets: Sequence[Budget], seed: int
               ) -> tuple[CurveData, Estimate]:
     """Fresh data sets and their releases, the highest step after the budgets; see `studies`.
-
-    Parameters
-    ----------
-    source : Source
-        Simulated or uploaded data, with sizes and public facts.
-    mechanism : Mechanism
-        The method with its settings.
-    budgets : sequence of Budget
-        Budgets of every site, with the same δ for all.
-    seed : int
-        Fixes the simulated data and the noise.
 
     Returns
     -------
@@ -465,17 +396,6 @@ def drawn(source: Source[CurveData], mechanism: Mechanism, budgets: Sequence[Bud
     """The releases that `MeanStudy.errors` measures: one of each fresh data set, or many of one.
 
     Real curves are compared with `simulation.non_private.non_private_mean`.
-
-    Parameters
-    ----------
-    source : Source
-        Simulated or uploaded data, with sizes and public facts.
-    mechanism : Mechanism
-        The method with its settings.
-    budgets : sequence of Budget
-        Budgets of every site, with the same δ for all.
-    seed : int
-        Fixes the simulated data and the noise.
     """
     grid = drawing_grid()
     if source.is_random:
@@ -497,17 +417,6 @@ def on_screen(source: Source[CurveData], mechanism: Mechanism, budgets: Sequence
                ) -> tuple[CurveData, Estimate]:
     """The curves that are shown and their releases, the highest step after the budgets.
 
-    Parameters
-    ----------
-    source : Source
-        Simulated or uploaded data, with sizes and public facts.
-    mechanism : Mechanism
-        The method with its settings.
-    budgets : sequence of Budget
-        Budgets of every site, with the same δ for all.
-    seed : int
-        Fixes the simulated data and the noise.
-
     Returns
     -------
     CurveData, Estimate
@@ -528,16 +437,8 @@ def other_methods(task: str, source: Source[CurveData], mechanism: Mechanism,
 
     Parameters
     ----------
-    task : str
-        Key of the task in `engine.core.tasks.TASKS`.
-    source : Source
-        Simulated or uploaded data, with sizes and public facts.
     mechanism : Mechanism
         The method on screen, which is left out.
-    budgets : sequence of Budget
-        Budgets of every site, with the same δ for all.
-    seed : int
-        Fixes the simulated data and the noise.
     """
     present, errors = mechanism.nearest_preset()[0], {}
     non_private = None if source.is_random else non_private_mean(source)  # one for all methods
@@ -580,17 +481,6 @@ def if_doubled(source: Source[CurveData], mechanism: Mechanism, budgets: Sequenc
 
     Only for simulated curves, whose sizes can be changed; the same seed keeps chance common. A δ
     that was chosen stays. It is simulated at every third budget and read off between them.
-
-    Parameters
-    ----------
-    source : Source
-        Simulated or uploaded data, with sizes and public facts.
-    mechanism : Mechanism
-        The method with its settings.
-    budgets : sequence of Budget
-        Budgets of every site, with the same δ for all.
-    seed : int
-        Fixes the simulated data and the noise.
 
     Returns
     -------

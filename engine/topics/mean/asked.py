@@ -40,30 +40,18 @@ _TOO_SMALL = "Nothing can be told of this release."
 
 @dataclass(frozen=True)
 class Mark:
-    """An answer as it is drawn into the picture of the curve, in the units of the data.
-
-    Parameters
-    ----------
-    text : str
-        The answer in words.
-    dots : tuple of pairs of float
-        Times with heights.
-    bars : tuple of (float, float, float)
-        Stretches of time that are possible, each with the height it is drawn at.
-    whisker : tuple of (float, float, float), optional
-        A time with the lower and the upper end of what the height may be.
-    level : float or None
-        Drawn across.
-    is_filled : bool
-        Whether the curve is shaded where it is above the level.
-    """
+    """An answer as it is drawn into the picture of the curve, in the units of the data."""
 
     text: str
     dots: tuple[tuple[float, float], ...] = ()
+    # tuple of (float, float, float): stretches of time that are possible, each with the height it
+    # is drawn at
     bars: tuple[tuple[float, float, float], ...] = ()
+    # tuple of (float, float, float), optional: a time with the lower and the upper end of what the
+    # height may be
     whisker: tuple[float, float, float] | None = None
     level: float | None = None
-    is_filled: bool = False
+    is_filled: bool = False  # whether the curve is shaded where it is above the level
 
 
 @dataclass(frozen=True, eq=False)
@@ -72,25 +60,17 @@ class AskedReleases:
 
     A line has the axes (3, budgets, ASKED_DRAWS, GRID_SIZE): first its middle, lower and upper
     limit, as `_lines_of` gives them. NaN where nothing can be told.
-
-    Parameters
-    ----------
-    curves : line
-        The curves that answer, unshrunk, with their bands.
-    marks : (budgets, ASKED_DRAWS) nested tuples of Mark
-    speeds : line, or None
-        The velocities with their bands, per unit of time, where they are asked for.
-    people : (2, budgets, ASKED_DRAWS, GRID_SIZE), or None
-        Where about 95 of 100 new people would lie, if that is the question: lower and upper limit.
-    right : (budgets, ASKED_DRAWS) or None
-        Then also the share of observations of new, simulated people in the range for observations;
-        NaN also where people cannot be simulated.
     """
 
-    curves: Array
-    marks: tuple[tuple[Mark, ...], ...]
+    curves: Array  # the curves that answer, unshrunk, with their bands
+    marks: tuple[tuple[Mark, ...], ...]  # (budgets, ASKED_DRAWS) nested tuples of Mark
+    # the velocities with their bands, per unit of time, where they are asked for
     speeds: Array | None = None
+    # (2, budgets, ASKED_DRAWS, GRID_SIZE), or None: where about 95 of 100 new people would lie, if
+    # that is the question: lower and upper limit
     people: Array | None = None
+    # (budgets, ASKED_DRAWS) or None: then also the share of observations of new, simulated people
+    # in the range for observations; NaN also where people cannot be simulated
     right: Array | None = None
 
 
@@ -108,19 +88,6 @@ def curve_question(question: Question) -> CurveQuestion:
 def asked(source: Source[CurveData], mechanism: Mechanism, budgets: Sequence[Budget], seed: int,
           question: Question) -> AskedReleases:
     """The first releases of the picture, asked at every budget.
-
-    Parameters
-    ----------
-    source : Source
-        What is drawn from.
-    mechanism : Mechanism
-        With its settings.
-    budgets : sequence of Budget
-        All with one δ.
-    seed : int
-        Of data and noise.
-    question : Question
-        Checked.
 
     Raises
     ------
@@ -142,17 +109,6 @@ def asked(source: Source[CurveData], mechanism: Mechanism, budgets: Sequence[Bud
 def asked_next(source: Source[CurveData], mechanism: Mechanism, budgets: Sequence[Budget],
                seed: int) -> AskedReleases:
     """The first releases of the picture, asked where the next person would lie.
-
-    Parameters
-    ----------
-    source : Source
-        What is drawn from.
-    mechanism : Mechanism
-        With its settings.
-    budgets : sequence of Budget
-        All with one δ.
-    seed : int
-        Of data and noise.
 
     Raises
     ------
@@ -211,17 +167,6 @@ def _inside(band: NextPerson, times: Array, new: CurveData) -> float:
 def first_release(source: Source[CurveData], mechanism: Mechanism, budget: Budget, seed: int
                   ) -> ReleasedCurve:
     """The first release on screen, as far as questions need it.
-
-    Parameters
-    ----------
-    source : Source
-        What is drawn from.
-    mechanism : Mechanism
-        With its settings.
-    budget : Budget
-        Of every site.
-    seed : int
-        Of data and noise.
 
     Raises
     ------
@@ -282,37 +227,20 @@ SIGNIFICANT = 0.05
 
 @dataclass(frozen=True, eq=False)
 class GroupedReleases:
-    """Releases of two groups at several budgets, compared.
-
-    Parameters
-    ----------
-    names : pair of str
-        Of the groups.
-    sizes : pair of int
-        How many people are in each: public.
-    first, second, difference : lines, as in `AskedReleases`
-        In response units; NaN where they cannot be compared.
-    p : (budgets, ASKED_DRAWS)
-        Of the test of no difference; NaN where there is none.
-    texts : (budgets, ASKED_DRAWS) nested tuples of str
-        What is told, or why nothing is.
-    """
+    """Releases of two groups at several budgets, compared."""
 
     names: tuple[str, str]
-    sizes: tuple[int, int]
+    sizes: tuple[int, int]  # how many people are in each: public
+    # first, second, difference: in response units; NaN where they cannot be compared
     first: Array
     second: Array
     difference: Array
-    p: Array
+    p: Array  # (budgets, ASKED_DRAWS): of the test of no difference; NaN where there is none
+    # (budgets, ASKED_DRAWS) nested tuples of str: what is told, or why nothing is
     texts: tuple[tuple[str, ...], ...]
 
     def detected(self, budget: int) -> int:
         """How many of the releases tell the groups apart at 5 %.
-
-        Parameters
-        ----------
-        budget : int
-            Number of the budget.
 
         Returns
         -------
@@ -325,17 +253,6 @@ class GroupedReleases:
 def asked_groups(source: Source[CurveData], mechanism: Mechanism, budgets: Sequence[Budget],
                  seed: int) -> GroupedReleases:
     """The first two groups of the people on screen, released apart and compared.
-
-    Parameters
-    ----------
-    source : Source
-        With groups.
-    mechanism : Mechanism
-        With its settings.
-    budgets : sequence of Budget
-        All with one δ.
-    seed : int
-        Of data and noise.
 
     Raises
     ------

@@ -42,25 +42,13 @@ Shows = Literal["release", "releases", "difference"]
 
 @dataclass(frozen=True)
 class Method:
-    """A line of the chart.
-
-    Parameters
-    ----------
-    label : str
-        In the legend.
-    key, family : str
-        Of its mechanism, for its look.
-    errors : (budgets,)
-        In response units, NaN where it gives nothing.
-    variant : int
-        Counts the named settings of one mechanism.
-    """
+    """A line of the chart."""
 
     label: str
     key: str
     family: str
-    errors: Array
-    variant: int = 0
+    errors: Array  # (budgets,): in response units, NaN where it gives nothing
+    variant: int = 0  # counts the named settings of one mechanism
 
     @classmethod
     def of(cls, mechanism: Mechanism, errors: Sequence[float] | Array = (), label: str = ""
@@ -69,7 +57,6 @@ class Method:
 
         Parameters
         ----------
-        mechanism : Mechanism
         errors : (budgets,)
             None where only its look is wanted.
         label : str
@@ -91,18 +78,10 @@ def against_budget(answer: MeanAnswer, here: int, method: Method, *,
 
     Parameters
     ----------
-    answer : MeanAnswer
-        Simulated releases at all budgets.
     here : int
         The place of the budget that is marked.
-    method : Method
-        The one of `answer`.
     odds : sequence of Odds
         Of an attacker against the method, at every budget.
-    others : sequence of Method
-        Drawn for comparison.
-    in_table : sequence of Method
-        Among the numbers alone.
     theory : mapping of str to (budgets,), optional
         Rates with fitted constants by their names, in response units.
     floor : (budgets,), optional
@@ -233,10 +212,6 @@ def steps(done: CurveByStep, times: Array, method: Method, facts: PublicFacts) -
         Curves after each step, in response units.
     times : (points,)
         In their own unit.
-    method : Method
-        For its look.
-    facts : PublicFacts
-        Names and units.
     """
     shade, dash, _ = method_style(method.key, method.family, method.variant)
     looks = (("raw", 2.2, "2px,3px"), ("bias", 2.2, "8px,3px"), (shade, 2.6, dash))
@@ -257,14 +232,8 @@ def left(parts: ErrorParts, switched_on: Chosen, method: Method, facts: PublicFa
 
     Parameters
     ----------
-    parts : ErrorParts
-        Of the same releases.
     switched_on : tuple of bool
         Of the three parts, in the order of `language.error_words.parts`.
-    method : Method
-        For its look.
-    facts : PublicFacts
-        Names and units.
     """
     shade, dash, _ = method_style(method.key, method.family, method.variant)
     lines, whole = parts.lines(switched_on), parts.lines((True, True, True))
@@ -300,10 +269,6 @@ def curve(answer: MeanAnswer, budget: int, shows: Shows = "release") -> Chart:
 
     Parameters
     ----------
-    answer : MeanAnswer
-        At all budgets.
-    budget : int
-        The place of the budget.
     shows : {"release", "releases", "difference"}
         One release with its 95 % confidence band, equally likely ones, or these less the
         non-private mean.
@@ -372,8 +337,6 @@ def synthetic_curves(people: SyntheticPeople, curve: ReleasedCurve, mark: str) -
 
     Parameters
     ----------
-    curve : ReleasedCurve
-        The release they were drawn from.
     mark : str
         The watermark, which stands in the picture.
     """

@@ -67,13 +67,7 @@ class ErrorParts:
     steps: CurveByStep
 
     def lines(self, included: Chosen) -> Array:
-        """What these parts alone would leave of the error: (draws, GRID_SIZE).
-
-        Parameters
-        ----------
-        included : tuple of bool
-            Of `PARTS`, in their order.
-        """
+        """What these parts alone would leave of the error: (draws, GRID_SIZE)."""
         return sum((part for part, is_on in zip((self.noise, self.sampling, self.bias), included,
                                                 strict=True) if is_on), np.zeros_like(self.noise))
 
@@ -81,17 +75,6 @@ class ErrorParts:
 def error_parts(source: Source[CurveData], mechanism: Mechanism, budget: Budget, seed: int
                ) -> ErrorParts:
     """Split the errors of the picture at one budget.
-
-    Parameters
-    ----------
-    source : Source
-        What is drawn from.
-    mechanism : Mechanism
-        With its settings.
-    budget : Budget
-        Of every site.
-    seed : int
-        Of data and noise.
 
     Raises
     ------

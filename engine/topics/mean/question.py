@@ -25,17 +25,7 @@ def _numbers(answer: MeanAnswer, question: QuestionLike) -> Numbers:
 
 
 def shares(answer: MeanAnswer, study: MeanStudy, k: int) -> Numbers:
-    """What the squared error at one budget is made of.
-
-    Parameters
-    ----------
-    answer : MeanAnswer
-        What is drawn.
-    study : MeanStudy
-        Its errors.
-    k : int
-        Number of the budget.
-    """
+    """What the squared error at one budget is made of."""
     parts = zip(error_words.PARTS, study.shares[k], strict=True)
     return {f"share of the squared error: {name}": math.nan if answer.is_refused(k) else share
             for name, share in parts}

@@ -49,13 +49,6 @@ def default(kind: str, facts: PublicFacts) -> Question:
     """A first question from public facts: a twentieth of the span, its thirds, half the range.
 
     The window of the fastest rise is all of the span.
-
-    Parameters
-    ----------
-    kind : str
-        One of `KINDS`.
-    facts : PublicFacts
-        Names, units and ranges.
     """
     low, span = facts.time_low, facts.time_high - facts.time_low
     first, second = ((low, facts.time_high) if kind == "fastest" else
@@ -70,13 +63,6 @@ def _plain(value: float, digits: int) -> float:
 
 def checked(question: Question, facts: PublicFacts) -> Question:
     """The question, if it can be asked of these curves.
-
-    Parameters
-    ----------
-    question : Question
-        About the shape.
-    facts : PublicFacts
-        Names, units and ranges.
 
     Raises
     ------
@@ -146,8 +132,6 @@ def differences(curves: Curves, times: Array, first: float, second: float) -> Ar
         In response units.
     times : (points,)
         Increasing.
-    first, second : float
-        A time.
     """
     return _at(curves, times, second) - _at(curves, times, first)
 
@@ -167,8 +151,6 @@ def crossing_times(curves: Curves, times: Array, level: float) -> Array:
         In response units.
     times : (points,)
         Increasing.
-    level : float
-        In response units.
     """
     gap = curves - level
     crosses = gap[..., :-1] * gap[..., 1:] <= 0  # (…, points − 1): between neighbouring points
@@ -185,8 +167,6 @@ def answers(question: Question, curves: Curves, times: Array) -> Array:
 
     Parameters
     ----------
-    question : Question
-        About the shape.
     curves : (…, points)
         In response units.
     times : (points,)
@@ -210,8 +190,6 @@ def agrees(question: Question, curves: Curves, reference: Array, times: Array) -
 
     Parameters
     ----------
-    question : Question
-        About the shape.
     curves : (…, points)
         In response units.
     reference : (points,)
@@ -257,8 +235,6 @@ def how_often(question: Question, curves: Curves, reference: Array, times: Array
 
     Parameters
     ----------
-    question : Question
-        About the shape.
     curves : (…, draws, points)
         In response units.
     reference : (points,)
@@ -279,8 +255,6 @@ def is_drowned(typical: Array, facts: PublicFacts) -> NDArray[np.bool_]:
     ----------
     typical : ndarray
         Errors in response units, of any shape.
-    facts : PublicFacts
-        Names, units and ranges.
     """
     typical = np.asarray(typical, dtype=float)
     return ~(typical < facts.value_half_width) | ~np.isfinite(typical)
@@ -291,12 +265,8 @@ def is_at_an_end(question: Question, answer: float, facts: PublicFacts) -> bool:
 
     Parameters
     ----------
-    question : Question
-        About the shape.
     answer : float
         A time; NaN for none.
-    facts : PublicFacts
-        Names, units and ranges.
     """
     if question.kind != "peak" or math.isnan(answer):
         return False

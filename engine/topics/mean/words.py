@@ -26,27 +26,14 @@ KEY = ("Line: releases that keep the answer; bars: 95 % range of this simulation
 
 
 def groups_asked(first: str, second: str, budget: Budget) -> str:
-    """What a comparison of two groups costs.
-
-    Parameters
-    ----------
-    first, second : str
-        Their names.
-    budget : Budget
-        Of each release.
-    """
+    """What a comparison of two groups costs."""
     return (f"{escape(capital(first))} and {escape(second)} are released apart. Each person’s "
             f"data go into one group only, so ε = {number(budget.epsilon)} holds for everybody; it "
             f"does not add. Who is in which group is public. p is {WHAT_P_IS}")
 
 
 def groups_told(detected: int, releases: int) -> str:
-    """How many of the releases on screen tell two groups apart.
-
-    Parameters
-    ----------
-    detected, releases : int
-    """
+    """How many of the releases on screen tell two groups apart."""
     return (f"**{detected} of {releases}** releases of these people find a difference (test at "
             "5 %).")
 
@@ -58,8 +45,6 @@ def new_people(right: Sequence[float], facts: PublicFacts) -> str:
     ----------
     right : sequence of float
         Shares, of the releases that tell a range.
-    facts : PublicFacts
-        Names.
     """
     low, high = (round(100 * share) for share in (min(right), max(right)))
     how_many = f"{low}" if low == high else f"{low} to {high}"
@@ -68,15 +53,7 @@ def new_people(right: Sequence[float], facts: PublicFacts) -> str:
 
 
 def short(question: Question, facts: PublicFacts) -> str:
-    """A heading for a column: what is kept.
-
-    Parameters
-    ----------
-    question : Question
-        About the shape.
-    facts : PublicFacts
-        Units.
-    """
+    """A heading for a column: what is kept."""
     if question.kind == "sign":
         return f"Keeps rise or fall, {_between(question, facts)}"
     level = with_unit(f"{question.level:g}", facts.value_unit)
@@ -90,12 +67,8 @@ def reference(question: Question, answer: float, facts: PublicFacts, is_truth: b
 
     Parameters
     ----------
-    question : Question
-        About the shape.
     answer : float
         A time, or how much the curve rises; NaN where it never reaches the level.
-    facts : PublicFacts
-        Units.
     is_truth : bool
         Whether it is that of the true mean.
     """
@@ -127,14 +100,8 @@ def agreement(question: Question, agreeing: Agreeing, non_private: Agreeing | No
 
     Parameters
     ----------
-    question : Question
-        About the shape.
-    agreeing : Agreeing
-        Simulated releases that keep the answer.
     non_private : Agreeing or None
         The same without privacy, where it is known.
-    facts : PublicFacts
-        Units.
     never : bool
         Whether the answer is that the level is never reached.
     """
@@ -153,37 +120,19 @@ def agreement(question: Question, agreeing: Agreeing, non_private: Agreeing | No
 
 
 def refused(budget: Budget) -> str:
-    """Where noise is as large as what is asked about.
-
-    Parameters
-    ----------
-    budget : Budget
-        Of the release.
-    """
+    """Where noise is as large as what is asked about."""
     return (f"**Not answered at ε = {budget.epsilon:g}.** Nothing would be published, or the noise "
             "is as large as the curve: whatever a release says about its shape would be noise. "
             "Raise ε, or ask more people.")
 
 
 def in_draws(agreeing: Agreeing) -> str:
-    """How many of the simulated releases keep the answer: "83 of 100".
-
-    Parameters
-    ----------
-    agreeing : Agreeing
-        At one budget.
-    """
+    """How many of the simulated releases keep the answer: "83 of 100"."""
     return f"{int(agreeing.counts)} of {agreeing.draws}"
 
 
 def chance_range(agreeing: Agreeing) -> str:
-    """The 95 % interval of the chance in percent, rounded outwards: "74 to 89".
-
-    Parameters
-    ----------
-    agreeing : Agreeing
-        At one budget.
-    """
+    """The 95 % interval of the chance in percent, rounded outwards: "74 to 89"."""
     low, high = math.floor(100 * float(agreeing.low)), math.ceil(100 * float(agreeing.high))
     return f"{max(low, 0)} to {min(high, 100)}"
 
@@ -211,15 +160,7 @@ def _length(length: float, facts: PublicFacts) -> str:
 
 
 def watermark(name: str, budget: Budget) -> str:
-    """What stands at the head of every file and in every picture of synthetic people.
-
-    Parameters
-    ----------
-    name : str
-        Of the release.
-    budget : Budget
-        Its guarantee.
-    """
+    """What stands at the head of every file and in every picture of synthetic people."""
     return (f"Synthetic people, drawn from a private release ({name}, ε = "
             f"{budget.epsilon:.4g}, δ = {small(budget.delta)}). No row is a person. They keep "
             "the released mean curve and how people vary around it in 3 basis functions, nothing "

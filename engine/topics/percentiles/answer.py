@@ -121,18 +121,6 @@ def percentiles_over_budgets(source: Source[CurveData], mechanism: PercentileCur
 
     Each release has the noise of `percentiles_answer` at its ε.
 
-    Parameters
-    ----------
-    source : Source
-        Simulated or uploaded data, with sizes and public facts.
-    mechanism : PercentileCurves
-        The method with its settings.
-    delta : float
-        δ of every budget.
-    seed : int
-        Fixes the simulated data and the noise.
-    epsilons : sequence of float
-
     Raises
     ------
     InputError
@@ -200,13 +188,7 @@ def chart_people(name: str, before: Any = None) -> PopulationReadings:
 
 
 def chart_of(source: Any, method: Any) -> str | None:
-    """The chart that people and method make up; None of other data and methods.
-
-    Parameters
-    ----------
-    source : Source
-    method : Mechanism
-    """
+    """The chart that people and method make up; None of other data and methods."""
     return next((name for name, (population, _) in _PEOPLE_OF_CHARTS.items()
                  if isinstance(source, PopulationReadings) and source.population == population
                  and method == chart_method(name)), None)

@@ -20,8 +20,6 @@ def curves(answer: PercentilesAnswer, with_bands: bool = False) -> Chart:
 
     Parameters
     ----------
-    answer : PercentilesAnswer
-        With its releases.
     with_bands : bool
         Whether the 95 % confidence band of every curve is drawn in place of the shades.
     """
@@ -79,13 +77,7 @@ def _rounded(curve: Array) -> list[float]:
 
 
 def errors(answer: PercentilesAnswer) -> Chart:
-    """The error of every percentile curve with its 95 % range, and without privacy.
-
-    Parameters
-    ----------
-    answer : PercentilesAnswer
-        Of all curves.
-    """
+    """The error of every percentile curve with its 95 % range, and without privacy."""
     order = slice(None, None, -1)  # the highest curve on top
     baseline = None if answer.baseline is None else answer.baseline[order]
     return small_charts.errors_of_functions(_names(answer)[order], answer.error[order],
@@ -98,8 +90,6 @@ def over_budgets(epsilons: Sequence[float], by_curve: Array, answer: Percentiles
 
     Parameters
     ----------
-    epsilons : sequence of float
-        Increasing.
     by_curve : (epsilons, T)
         NaN where nothing is published.
     answer : PercentilesAnswer

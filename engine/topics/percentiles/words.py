@@ -15,13 +15,7 @@ TOGETHER = "All curves"
 
 
 def meaning(answer: PercentilesAnswer) -> str:
-    """What the lines are, with numbers of one release at one time.
-
-    Parameters
-    ----------
-    answer : PercentilesAnswer
-        With its releases.
-    """
+    """What the lines are, with numbers of one release at one time."""
     facts, at = answer.facts, len(answer.times) // 2
     when = f"{number(float(answer.times[at]))} {facts.time_unit}".strip()
     low, high = (in_unit(float(answer.releases[0, k, at]), facts.value_unit) for k in (0, -1))
@@ -31,19 +25,7 @@ def meaning(answer: PercentilesAnswer) -> str:
 
 
 def refused(facts: PublicFacts, verdict: Feasibility, budget: Budget, n_people: int) -> str:
-    """Instead of the picture: why nothing would be published, and what would change it.
-
-    Parameters
-    ----------
-    facts : PublicFacts
-        The noun for several persons.
-    verdict : Feasibility
-        From sizes and budget alone.
-    budget : Budget
-        What was asked for.
-    n_people : int
-        At all sites.
-    """
+    """Instead of the picture: why nothing would be published, and what would change it."""
     needed = two_digits_up(verdict.curves_needed(n_people))
     epsilon = two_digits_up(verdict.epsilon_needed(budget))
     return (f"**Too few {facts.people} for percentile curves at ε = {budget.epsilon:g}: nothing "
@@ -82,13 +64,9 @@ def planned(name: str, error: float, within: float, baseline: float | None, fact
 
     Parameters
     ----------
-    name : str
-        Of the curve.
     error, within : float
         Root mean squared distance, and what 95 % of releases stay within; infinite where nothing
         would be published.
-    baseline : float or None
-        The error without privacy, where it is known.
     facts : PublicFacts
         With the unit of values.
 
@@ -110,13 +88,7 @@ def planned(name: str, error: float, within: float, baseline: float | None, fact
 
 
 def warned(answer: PercentilesAnswer) -> list[str]:
-    """The warnings that a release carries.
-
-    Parameters
-    ----------
-    answer : PercentilesAnswer
-        With its warnings.
-    """
+    """The warnings that a release carries."""
     return [f"**Published with this release:** {escape(text)}" for text in answer.warnings]
 
 

@@ -310,8 +310,6 @@ def plan(setting: Setting, unknown: str, target: float, seed: int = 1, with_fixe
     ----------
     setting : Setting
         All dials; the value of the unknown one is where the search begins.
-    unknown : "epsilon", "people", "observations", "sites" or "error"
-    target : error to reach, in response units; not used where the error is asked for.
 
     Raises
     ------
@@ -416,8 +414,6 @@ def measure(setting: Setting, seed: int) -> Measured:
     ----------
     setting : Setting
         Data, method, people, observations, sites and budget of the plan.
-    seed : int
-        Fixes the simulated data and the noise.
 
     Returns
     -------
@@ -671,11 +667,6 @@ def error_map(setting: Setting, people: Sequence[int], epsilons: Sequence[float]
     ----------
     setting : Setting
         The plan, whose other dials are kept.
-    people : sequence of int
-        Numbers of people on each site.
-    epsilons : sequence of float
-    seed : int
-        Fixes the simulated data and the noise.
 
     Yields
     ------

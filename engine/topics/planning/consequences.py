@@ -15,11 +15,6 @@ from engine.language.grammar import a, escape, of
 def way_of(spends: Sequence[Spend]) -> str:
     """Who adds the noise, from who sends what: one holder, or every site by itself.
 
-    Parameters
-    ----------
-    spends : sequence of Spend
-        A whole ledger.
-
     Returns
     -------
     str
@@ -35,8 +30,6 @@ def label(spends: Sequence[Spend], facts: PublicFacts, arrangement: str = "") ->
     ----------
     spends : sequence of Spend
         A whole ledger, which is not empty.
-    facts : PublicFacts
-        The nouns for one person and for several.
     arrangement : str
         Who adds the noise: "holder", "sites", "sums" or "centre"; if empty, whoever does by the
         ledger.

@@ -37,58 +37,28 @@ _RATIO = 1.02  # of two sizes between which the answer is not told apart
 
 @dataclass(frozen=True)
 class PowerAtSize:
-    """What a comparison of two groups of one size can see.
-
-    Parameters
-    ----------
-    people : int
-        In each group.
-    error : float
-        Median standard error of the difference, in response units; infinite where most releases say
-        nothing.
-    power : float
-        Probability that the test rejects.
-    """
+    """What a comparison of two groups of one size can see."""
 
     people: int
+    # median standard error of the difference, in response units; infinite where most releases say
+    # nothing
     error: float
     power: float
 
 
 @dataclass(frozen=True)
 class PowerPlan:
-    """How many people each of two groups needs.
-
-    Parameters
-    ----------
-    difference : float
-        In response units.
-    time : float
-        In the unit of times.
-    power : float
-        That is wanted.
-    people : int or None
-        In each group; None where more than were tried are needed.
-    sizes : tuple of PowerAtSize
-        All that were simulated, by size.
-    """
+    """How many people each of two groups needs."""
 
     difference: float
     time: float
     power: float
-    people: int | None
+    people: int | None  # in each group; None where more than were tried are needed
     sizes: tuple[PowerAtSize, ...]
 
 
 def power_of(difference: float, error: float) -> float:
     """The probability that a two-sided normal test at 5 % rejects.
-
-    Parameters
-    ----------
-    difference : float
-        In response units.
-    error : float
-        Its standard error.
 
     Examples
     --------
@@ -117,12 +87,8 @@ def people_for_difference(source: Source[CurveData], mechanism: Mechanism, budge
         Of each group's release; budgets of disjoint groups do not add.
     difference : float
         Of the two mean curves at that time, in response units.
-    time : float
-        In the unit of times.
     power : float
         Probability that the test at 5 % rejects.
-    seed : int
-        Of the simulation.
     max_people : int
         People in each group beyond which none are tried.
 
@@ -160,21 +126,6 @@ def people_for_difference(source: Source[CurveData], mechanism: Mechanism, budge
 def difference_errors(source: Source[CurveData], mechanism: Mechanism, budget: Budget, people: int,
                       unit_time: float, seed: int = 1) -> Array:
     """Standard errors of the difference of two groups at one time, as pairs of releases tell them.
-
-    Parameters
-    ----------
-    source : Source
-        How one group's people look.
-    mechanism : Mechanism
-        With its settings.
-    budget : Budget
-        Of each group's release.
-    people : int
-        In each group.
-    unit_time : float
-        On [0, 1].
-    seed : int
-        Of the simulation.
 
     Returns
     -------
@@ -238,15 +189,7 @@ def _what(plan: PowerPlan, facts: PublicFacts) -> str:
 
 
 def verdict(plan: PowerPlan, facts: PublicFacts, budget: Budget) -> str:
-    """The answer of a plan in one sentence.
-
-    Parameters
-    ----------
-    facts : PublicFacts
-        Names and units.
-    budget : Budget
-        Of each release.
-    """
+    """The answer of a plan in one sentence."""
     if plan.people is None:
         last = plan.sizes[-1]
         return (f"No: with {last.people:,} {facts.people} in each group {_what(plan, facts)} would "
@@ -258,15 +201,7 @@ def verdict(plan: PowerPlan, facts: PublicFacts, budget: Budget) -> str:
 
 
 def sentences(plan: PowerPlan, facts: PublicFacts, budget: Budget) -> Sequence[str]:
-    """The plan in words, with every size that was simulated.
-
-    Parameters
-    ----------
-    facts : PublicFacts
-        Names and units.
-    budget : Budget
-        Of each release.
-    """
+    """The plan in words, with every size that was simulated."""
     return [verdict(plan, facts, budget), *(
         f"  {size.people:,} {facts.people} in each group: "
         + (f"standard error {in_unit(size.error, facts.value_unit)}, power "

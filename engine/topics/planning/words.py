@@ -32,8 +32,6 @@ def question(setting: Setting, unknown: str, target: float, facts: PublicFacts) 
         The open dial: "error", "epsilon", "people", "observations" or "sites".
     target : float
         The error that is asked for, in the unit of values.
-    facts : PublicFacts
-        Nouns and units.
     """
     parts = {"epsilon": f"{setting.epsilon:g}", "people": _count(setting.people),
              "readings": _count(setting.readings), "sites": _count(setting.sites)}
@@ -49,13 +47,7 @@ def question(setting: Setting, unknown: str, target: float, facts: PublicFacts) 
 
 
 def about_twin(twin: Twin) -> str:
-    """What stands in for real curves, and what it is made of.
-
-    Parameters
-    ----------
-    twin : Twin
-        Simulated curves of stated facts.
-    """
+    """What stands in for real curves, and what it is made of."""
     facts, unit = twin.facts, escape(twin.facts.value_unit)
     observations = "observation" if twin.n_observations == 1 else "observations"
     bounds = with_unit(f"{facts.value_low:g} to {facts.value_high:g}", unit)
@@ -74,13 +66,7 @@ def _design(facts: PublicFacts) -> str:
 
 
 def earlier(question_and_verdict: str) -> str:
-    """The last answer while the next one is computed.
-
-    Parameters
-    ----------
-    question_and_verdict : str
-        As they stood before.
-    """
+    """The last answer while the next one is computed."""
     return f"Computing. For the earlier inputs: {question_and_verdict}"
 
 
@@ -91,8 +77,6 @@ def verdict(answer: PlanningAnswer, facts: PublicFacts) -> str:
     ----------
     answer : PlanningAnswer
         From `engine.topics.planning.answer`.
-    facts : PublicFacts
-        Nouns and units.
     """
     if answer.unknown == "error":
         return _found_error(answer, facts)
@@ -107,15 +91,7 @@ def verdict(answer: PlanningAnswer, facts: PublicFacts) -> str:
 
 
 def fixes(answer: PlanningAnswer, facts: PublicFacts) -> list[str]:
-    """For an impossible question: which other dial would do, one line each.
-
-    Parameters
-    ----------
-    answer : PlanningAnswer
-        That is not possible.
-    facts : PublicFacts
-        Nouns and units.
-    """
+    """For an impossible question: which other dial would do, one line each."""
     condition = (f" (at ε = {answer.reached.setting.epsilon:g})" if answer.unknown == "epsilon"
                  else "")
 
@@ -149,10 +125,6 @@ def step(measured: Measured, unknown: str, facts: PublicFacts) -> tuple[str, str
     ----------
     measured : Measured
         Where errors were simulated.
-    unknown : str
-        The open dial.
-    facts : PublicFacts
-        Nouns and units.
     """
     value = getattr(measured.setting, unknown)
     error = _error(measured.error, facts) if measured.error < float("inf") else \
@@ -167,8 +139,6 @@ def risk_verdict(answer: RiskAnswer, facts: PublicFacts) -> str:
     ----------
     answer : RiskAnswer
         For the chance of a right guess that was stated.
-    facts : PublicFacts
-        The noun for one person.
     """
     chance = f"at most {100 * answer.right:g} %"
     who = f"An attacker who chooses between two curves of one {escape(facts.person)}"
@@ -187,13 +157,7 @@ def risk_verdict(answer: RiskAnswer, facts: PublicFacts) -> str:
 
 
 def split_lead(facts: PublicFacts) -> str:
-    """What sharing a total among several outputs means.
-
-    Parameters
-    ----------
-    facts : PublicFacts
-        The noun for several persons.
-    """
+    """What sharing a total among several outputs means."""
     return (f"Several outputs about the same {escape(facts.people)} share one total: each is an "
             "average curve like the one above. What is locked keeps its ε; the others share what "
             "is left by their weights.")
@@ -210,8 +174,6 @@ def split_total(split: Split, budgets: Sequence[Budget]) -> str:
     ----------
     split : Split
         The total, and how costs are added.
-    budgets : sequence of Budget
-        Of the outputs.
     """
     total = cost(budgets, split.rule)
     text = f"Together for one person: **ε = {digits_up(total, 3):g} of {split.total:g}**."

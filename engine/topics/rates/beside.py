@@ -24,21 +24,12 @@ _STEPS = studies.EPSILON_STEPS[3::4]  # at which curves from stated facts are si
 
 @dataclass(frozen=True)
 class Beside:
-    """A fitted rate at some budgets.
+    """A fitted rate at some budgets."""
 
-    Parameters
-    ----------
-    fitted : FittedRate
-        With its constants, and how far measured errors are from it.
-    point : mapping of str to float
-        Symbols of the rate but for ε, which varies.
-    lines : mapping of str to (budgets,)
-        By their names in legends: the rate, and for sites that differ the lower bound, as
-        distances in response units.
-    """
-
-    fitted: FittedRate
-    point: Mapping[str, float]
+    fitted: FittedRate  # with its constants, and how far measured errors are from it
+    point: Mapping[str, float]  # symbols of the rate but for ε, which varies
+    # mapping of str to (budgets,): by their names in legends: the rate, and for sites that differ
+    # the lower bound, as distances in response units
     lines: Mapping[str, Array]
 
 
@@ -49,16 +40,10 @@ def beside_errors(task: str, source: Source[Any], mechanism: Mechanism, delta: f
 
     Parameters
     ----------
-    task : str
-        The key of a task.
     source : Source
         What was simulated; its public sizes are used.
     mechanism : Mechanism
         Its smoothness is that of the rate, where it has one.
-    delta : float
-        δ of every budget.
-    epsilons : sequence of float
-        At which `errors` were simulated.
     errors : (epsilons,)
         Root mean squared distances from the truth; NaN where nothing would be published.
     rate_epsilons : sequence of float
@@ -106,17 +91,6 @@ def simulated_errors(source: Source[CurveData], mechanism: Mechanism, delta: flo
 
     For curves that are one's own, of which a twin is simulated from public sizes and stated facts:
     no constant is fitted to data.
-
-    Parameters
-    ----------
-    source : Source
-        That can be simulated.
-    mechanism : Mechanism
-        With its settings.
-    delta : float
-        Of every budget.
-    seed : int
-        Of data and noise.
     """
     budgets = [Budget(epsilon, delta) for epsilon in _STEPS]
     verdicts = [mechanism.feasibility(source.sizes, (budget,)) for budget in budgets]

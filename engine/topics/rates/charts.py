@@ -52,8 +52,6 @@ def regimes(weighted: Weighted, along: str, across: str, point: Mapping[str, flo
 
     Parameters
     ----------
-    weighted : Weighted
-        A rate with constants.
     along, across : str
         Symbols of the rate, on the horizontal and on the vertical axis.
     point : mapping of str to float
@@ -84,8 +82,6 @@ def curves(lines: Mapping[str, Weighted], along: str, point: Mapping[str, float]
 
     Parameters
     ----------
-    lines : mapping of str to Weighted
-        By the notion of privacy.
     along : str
         A symbol of the rate, or "smoothness" for a rate that has one.
     point : mapping of str to float
@@ -135,23 +131,11 @@ def _over_smoothness(line: Weighted, x: Array, point: Mapping[str, float]) -> Ar
 
 @dataclass(frozen=True)
 class Series:
-    """Measured errors of one method, and how they compare with the rate.
-
-    Parameters
-    ----------
-    name : str
-        Of the method.
-    points : sequence of Measured
-        Mean squared errors with standard errors.
-    compared : Comparison or None
-        With the rate; None where too few points were measured.
-    style : tuple of str
-        Shade, dash and marker of the method.
-    """
+    """Measured errors of one method, and how they compare with the rate."""
 
     name: str
     points: Sequence[Measured]
-    compared: Comparison | None
+    compared: Comparison | None  # with the rate; None where too few points were measured
     style: tuple[str, str, str]  # shade, dash and marker of the method
 
     @property
@@ -182,19 +166,7 @@ def _slopes(each: Sequence[Series]) -> str:
 
 
 def practice(each: Sequence[Series], along: Symbol, point: Mapping[str, float], unit: str) -> Chart:
-    """Squared errors of some methods with 95 % intervals, and the rate through each.
-
-    Parameters
-    ----------
-    each : sequence of Series
-        All along the same symbol.
-    along : Symbol
-        On the horizontal axis.
-    point : mapping of str to float
-        Values of all symbols.
-    unit : str
-        Of the values; may be empty.
-    """
+    """Squared errors of some methods with 95 % intervals, and the rate through each."""
     several = sum(series.compared is not None for series in each) > 1
     data = [trace for k, series in enumerate(each) for trace in _measured(
         series, along.name, point, unit, _FITS[k % len(_FITS)] if several else "")]
@@ -257,11 +229,6 @@ def by_eye(by_trust: ByEye) -> Chart:
     """Estimates of a mean that is known as dots, a row for each kind of trust.
 
     Dots beyond the range of the numbers stand at its ends.
-
-    Parameters
-    ----------
-    by_trust : ByEye
-        Estimates under every kind of trust.
     """
     spread = {_TRUST[setting]: float(np.sqrt(((dots - by_trust.truth) ** 2).mean()))
               for setting, dots in by_trust.estimates.items()}

@@ -159,18 +159,10 @@ _MAX_NUMBERS = 4_000_000  # of all data sets
 
 @dataclass(frozen=True)
 class ByEye:
-    """Estimates of a mean that is known, each from a data set of its own.
+    """Estimates of a mean that is known, each from a data set of its own."""
 
-    Parameters
-    ----------
-    truth : float
-        The mean, in a range of length one.
-    estimates : mapping of Setting to (dots,)
-        In the order of the slides.
-    """
-
-    truth: float
-    estimates: Mapping[Trusted, Array]
+    truth: float  # the mean, in a range of length one
+    estimates: Mapping[Trusted, Array]  # mapping of Setting to (dots,): in the order of the slides
 
 
 def by_eye(people: int, numbers: int, epsilon: float, seed: int) -> ByEye:

@@ -33,15 +33,7 @@ UNKNOWN_CONSTANTS = (
 
 
 def ruling(weighted: Weighted, point: Mapping[str, float]) -> str:
-    """Which term is the largest, and by how much.
-
-    Parameters
-    ----------
-    weighted : Weighted
-        A rate with constants.
-    point : mapping of str to float
-        Values of its symbols.
-    """
+    """Which term is the largest, and by how much."""
     shares = weighted.shares(**point)
     largest_share = float(shares.max())
     names = [term.name.lower() for term, share in zip(weighted.rate.terms, shares, strict=True)
@@ -53,15 +45,7 @@ def ruling(weighted: Weighted, point: Mapping[str, float]) -> str:
 
 
 def value(weighted: Weighted, point: Mapping[str, float], facts: PublicFacts) -> str:
-    """The error itself, of a rate whose constants are known.
-
-    Parameters
-    ----------
-    weighted, point
-        As for `ruling`.
-    facts : PublicFacts
-        Its unit of values.
-    """
+    """The error itself, of a rate whose constants are known."""
     error = math.sqrt(float(weighted.total(**point)))
     return (f"Root mean squared error of these coefficients: at least "
             f"**{in_unit(error, facts.value_unit)}**.")
@@ -78,10 +62,6 @@ def if_doubled(weighted: Weighted | None, point: Mapping[str, float], rate: Rate
     ----------
     weighted : Weighted or None
         The rate with its constants; None where they are not known.
-    point : mapping of str to float
-        The values of its symbols.
-    rate : Rate
-        Whose symbols are doubled.
     measured : mapping of str to float
         Relative changes of the error when "people", "observations" or "epsilon" is doubled, as far
         as they are known.
@@ -120,13 +100,7 @@ def doubled_lines(rows: Sequence[tuple[str, str, str]]) -> str:
 
 
 def conditions(weighted: Weighted, point: Mapping[str, float]) -> list[str]:
-    """What the theorems ask of δ, and whether it holds here with the constant one.
-
-    Parameters
-    ----------
-    weighted, point
-        As for `ruling`.
-    """
+    """What the theorems ask of δ, and whether it holds here with the constant one."""
     full = weighted.rate.at(**point)
     lines = []
     for condition in weighted.rate.conditions:
@@ -143,13 +117,7 @@ def conditions(weighted: Weighted, point: Mapping[str, float]) -> list[str]:
 
 
 def tuning(weighted: Weighted, point: Mapping[str, float]) -> str:
-    """The tuning that attains the rate, constants dropped.
-
-    Parameters
-    ----------
-    weighted, point
-        As for `ruling`.
-    """
+    """The tuning that attains the rate, constants dropped."""
     parameters = weighted.rate.tuning(**point)
     return " · ".join(f"{_TUNED.get(name, name.replace('_', ' '))} ≈ {float(value):.3g}"
                       for name, value in parameters.items())
@@ -160,8 +128,6 @@ def fitted(fit: FittedRate, is_twin: bool = False) -> str:
 
     Parameters
     ----------
-    fit : FittedRate
-        A rate with constants.
     is_twin : bool
         Whether it was fitted to curves simulated from stated facts, beside one's own.
     """
@@ -204,17 +170,7 @@ def _lower_bound(fit: FittedRate) -> str:
 
 
 def limits_by_fit(fit: FittedRate, point: Mapping[str, float], epsilon: float) -> str:
-    """The regime at the budget on screen, and the gap between the bounds where sites differ.
-
-    Parameters
-    ----------
-    fit : FittedRate
-        A rate with constants.
-    point : mapping of str to float
-        Symbols of the rate.
-    epsilon : float
-        On screen.
-    """
+    """The regime at the budget on screen, and the gap between the bounds where sites differ."""
     here = {**point, "epsilon": epsilon}
     ruling_term = fit.weighted.rate.terms[int(fit.weighted.dominant(**here))]
     text = (f"Regime by the fitted rate at ε = {epsilon:g}: "
@@ -224,15 +180,7 @@ def limits_by_fit(fit: FittedRate, point: Mapping[str, float], epsilon: float) -
 
 
 def gap(rate: Rate, point: Mapping[str, float]) -> str:
-    """How far upper and lower bound are from each other, and why; empty where they match.
-
-    Parameters
-    ----------
-    rate : Rate
-        Of the theory.
-    point : mapping of str to float
-        Symbols of the rate.
-    """
+    """How far upper and lower bound are from each other, and why; empty where they match."""
     both = rate.gap(**point)
     if both is None:
         return ""
@@ -248,15 +196,7 @@ def gap(rate: Rate, point: Mapping[str, float]) -> str:
 
 
 def lost(rate: Rate, point: Mapping[str, float]) -> str:
-    """What S does in e^(−Sε²), for people who trust nobody; empty for other rates.
-
-    Parameters
-    ----------
-    rate : Rate
-        Of a mean of numbers.
-    point : mapping of str to float
-        Symbols of the rate.
-    """
+    """What S does in e^(−Sε²), for people who trust nobody; empty for other rates."""
     if [term.name for term in rate.terms] != [LOST]:
         return ""
     s, epsilon, n = (point[name] for name in ("S", "epsilon", "n"))
@@ -284,15 +224,7 @@ YOURS = "your method"
 
 
 def whose(mechanism: Mechanism, of: Rate) -> str:
-    """What a method is to a rate; empty where that is clear.
-
-    Parameters
-    ----------
-    mechanism : Mechanism
-        With its settings.
-    of : Rate
-        Beside which its errors stand.
-    """
+    """What a method is to a rate; empty where that is clear."""
     proved = of.attained_by()
     return "" if proved is None else PROVED if mechanism == proved else YOURS
 
@@ -304,8 +236,6 @@ def verdict(comparison: Comparison | None, symbol: str, is_proved: bool = True) 
     ----------
     comparison : Comparison or None
         None where too few points were measured.
-    symbol : str
-        On the horizontal axis.
     is_proved : bool
         Whether the rate bounds the errors of this very method.
     """
@@ -339,8 +269,6 @@ def smaller(errors: Sequence[Measured], others: Sequence[Measured], here: float,
         Of the method and of the other, at the same values.
     here : float
         The value of the symbol on screen.
-    symbol : str
-        On the horizontal axis.
     """
     pairs = [(first, second) for first, second in zip(errors, others, strict=False)
              if min(first.mean, second.mean) > 0]

@@ -356,15 +356,7 @@ def methods() -> dict[str, Method]:
 
 
 def suited(mechanism: WaveletGlobal, facts: PublicFacts) -> WaveletGlobal:
-    """The same method for curves that are not stated to end where they began, where it has one.
-
-    Parameters
-    ----------
-    mechanism : Mechanism
-        The method with its settings.
-    facts : PublicFacts
-        Public names, units and stated ranges.
-    """
+    """The same method for curves that are not stated to end where they began, where it has one."""
     if not mechanism.unsuited_because(facts):
         return mechanism
     try:
@@ -379,12 +371,6 @@ def risk_by_level(source: RegressionPoints, mechanism: WaveletGlobal, network: N
 
     Parameters
     ----------
-    source : Source
-        Simulated or uploaded data, with sizes and public facts.
-    mechanism : Mechanism
-        The method with its settings.
-    network : Network
-        How many sites there are, with observations and ε of each, and their δ.
     highest : int
         Level up to which all are looked at, unless the rule goes further.
     """
@@ -452,18 +438,10 @@ def point_answer(source: Readings, mechanism: WaveletPointwise, whole: CurvePlan
 
     Parameters
     ----------
-    source : Source
-        Simulated or uploaded data, with sizes and public facts.
-    mechanism : Mechanism
-        The method with its settings.
     whole : CurvePlan
         The plan of the whole curve, whose noise at the point is shown beside.
-    network : Network
-        How many sites there are, with observations and ε of each, and their δ.
     point : float
         Where the value is released: a time from 0 to 1.
-    seed : int
-        Fixes the simulated data and the noise.
     """
     readings = network.source(source)
     checked = stated(replace(mechanism, points=f"{point:.6g}"), readings, network.budgets)
@@ -512,8 +490,6 @@ def cost_of_privacy(network: Network, smoothness: float,
 
     Parameters
     ----------
-    network : Network
-        How many sites there are, with observations and ε of each, and their δ.
     smoothness : float
         Smoothness γ of the whole curve.
     smoothness_at_a_point : float, optional
@@ -543,15 +519,6 @@ def planned_cost(mechanism: WaveletGlobal, facts: PublicFacts, network: Network
 
     The bound has all its constants, holds for the whole class of curves, and is B where nothing is
     released.
-
-    Parameters
-    ----------
-    mechanism : Mechanism
-        The method with its settings.
-    facts : PublicFacts
-        Public names, units and stated ranges.
-    network : Network
-        How many sites there are, with observations and ε of each, and their δ.
 
     Returns
     -------
@@ -590,8 +557,6 @@ def worst_pair(plan: CurvePlan, mechanism: WaveletGlobal) -> WorstPair:
     ----------
     plan : CurvePlan
         The plan of the whole curve, with its basis.
-    mechanism : Mechanism
-        The method with its settings.
     """
     basis = plan.basis
     cells = 4 if mechanism.edges == "periodic" else basis.size
@@ -618,17 +583,7 @@ class DesignDemo:
 
 
 def design_demo(source: RegressionPoints, mechanism: WaveletGlobal, network: Network) -> DesignDemo:
-    """The same plan under both laws of the times, by the closed form.
-
-    Parameters
-    ----------
-    source : Source
-        Simulated or uploaded data, with sizes and public facts.
-    mechanism : Mechanism
-        The method with its settings.
-    network : Network
-        How many sites there are, with observations and ε of each, and their δ.
-    """
+    """The same plan under both laws of the times, by the closed form."""
     readings = network.source(source)
     even = replace(mechanism, design="even", density=None)
     plan = even.plan(readings.public, network.budgets)

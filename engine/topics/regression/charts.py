@@ -34,8 +34,6 @@ def curve(answer: RegressionAnswer, one_release: bool = False) -> Chart:
 
     Parameters
     ----------
-    answer : RegressionAnswer
-        Of a whole curve.
     one_release : bool
         Whether one release is drawn instead of many.
     """
@@ -88,15 +86,7 @@ def _over_positions(facts: PublicFacts, data: list[Spec], title: str) -> Spec:
 
 
 def messages(answer: RegressionAnswer, names: Sequence[str]) -> Chart:
-    """What the first site of the named kinds sent, drawn as a curve, beside all combined.
-
-    Parameters
-    ----------
-    answer : RegressionAnswer
-        With messages.
-    names : sequence of str
-        Of the kinds of sites.
-    """
+    """What the first site of the named kinds sent, drawn as a curve, beside all combined."""
     assert answer.messages is not None
     data = [_curve(answer, name, sent, "wavelet", 1.4, DASHES[k % len(DASHES)])
             for k, (name, sent) in enumerate(zip(names, answer.messages, strict=False))]
@@ -110,13 +100,7 @@ def messages(answer: RegressionAnswer, names: Sequence[str]) -> Chart:
 
 
 def split(parts: RiskParts) -> Chart:
-    """One bar of squared error, cut into its four parts.
-
-    Parameters
-    ----------
-    parts : RiskParts
-        Of the squared error.
-    """
+    """One bar of squared error, cut into its four parts."""
     return small_charts.split_bar(shares(parts), PARTS, _ROLES)
 
 
@@ -222,8 +206,6 @@ def worst(pair: WorstPair, facts: PublicFacts) -> Chart:
     ----------
     pair : WorstPair
         With the weight of an observation at every position.
-    facts : PublicFacts
-        Range and unit of time.
     """
     x = _positions(facts, pair.times)
     index = int(pair.norms.argmax())

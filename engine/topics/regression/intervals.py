@@ -46,15 +46,6 @@ def stated(mechanism: Estimator, source: Source[Data], budgets: tuple[Budget, ..
     """The estimator with an interval where it can have one, else with the reason.
 
     Only public numbers decide, and for simulated observations the curve that is known.
-
-    Parameters
-    ----------
-    mechanism : WaveletGlobal or WaveletPointwise
-        An estimator.
-    source : Source
-        What is drawn from.
-    budgets : sequence of Budget
-        One for each site.
     """
     plan = mechanism.plan(source.public, budgets)
     refusal = mechanism.why_no_band if isinstance(mechanism, WaveletGlobal) else ""

@@ -55,13 +55,7 @@ def budgets(network: Network) -> str:
 
 
 def accuracy(answer: RegressionAnswer) -> str:
-    """The exact error, beside that of publishing nothing; what is known where no truth is.
-
-    Parameters
-    ----------
-    answer : RegressionAnswer
-        Of a whole curve.
-    """
+    """The exact error, beside that of publishing nothing; what is known where no truth is."""
     if answer.squared_error is None or answer.zero_risk is None:
         return _known(answer)
     typical, zero = number(answer.error), number(math.sqrt(answer.zero_risk))
@@ -97,10 +91,6 @@ def at_scale(values: Sequence[float], span: float, facts: PublicFacts) -> list[s
     ----------
     values : sequence of float
         In the unit of values.
-    span : float
-        Positive.
-    facts : PublicFacts
-        Its unit of values.
     """
     decimals = min(max(0, 1 - math.floor(math.log10(span))), 6)
     return [_valued(f"{v:,.{decimals}f}".replace("-", "−").replace(",", "\u202f"), facts)
@@ -108,15 +98,7 @@ def at_scale(values: Sequence[float], span: float, facts: PublicFacts) -> list[s
 
 
 def place(facts: PublicFacts, point: float) -> str:
-    """A position on [0, 1] in its own unit.
-
-    Parameters
-    ----------
-    facts : PublicFacts
-        Range and unit of time.
-    point : float
-        From 0 to 1.
-    """
+    """A position on [0, 1] in its own unit."""
     digits = 3 - math.floor(math.log10(facts.time_high - facts.time_low))
     position = round(float(facts.time_low + point * (facts.time_high - facts.time_low)), digits)
     return with_unit(f"{position:.12g}", escape(facts.time_unit))
@@ -156,8 +138,6 @@ def limited(network: Network, gamma: float, risk: RiskParts | None = None) -> st
 
     Parameters
     ----------
-    network : Network
-        Groups of sites.
     gamma : float
         Smoothness as the rate has it: α for the whole curve, α − 1/p at one point.
     risk : RiskParts, optional
@@ -187,13 +167,7 @@ def _against(count: int, sites: int, risk: RiskParts | None) -> str:
 
 
 def point(answer: PointAnswer) -> str:
-    """The value at one point with its interval.
-
-    Parameters
-    ----------
-    answer : PointAnswer
-        Of the value at one point.
-    """
+    """The value at one point with its interval."""
     if answer.is_refused:
         return "**These budgets allow no estimate at this point**, so nothing is released."
     if answer.truth is None:
@@ -247,13 +221,7 @@ CLASS_HELP = ("The plan takes the curve to be this smooth, and no data can confi
 
 
 def band(answer: RegressionAnswer) -> str:
-    """What the band around one release covers, or why there is none.
-
-    Parameters
-    ----------
-    answer : RegressionAnswer
-        Of a whole curve.
-    """
+    """What the band around one release covers, or why there is none."""
     if answer.band is not None:
         return ("Band: pointwise 95 % confidence band, with privacy noise, sampling variability "
                 "and the largest bias that the stated smoothness allows.")
@@ -271,13 +239,7 @@ WORST_ONLY_EVEN = ("The worst pair is worked out for times that are spread evenl
 
 
 def point_against_whole(answer: PointAnswer) -> str:
-    """Its noise beside that of the whole curve at the same point, and the kind of noise.
-
-    Parameters
-    ----------
-    answer : PointAnswer
-        With the noise of both.
-    """
+    """Its noise beside that of the whole curve at the same point, and the kind of noise."""
     at_point, whole = (_valued(text, answer.facts) for text in
                        together([answer.noise_sd, answer.whole_sd]))
     kind = {"laplace": "Laplace noise, with δ = 0", "gaussian": "Gaussian noise",
@@ -387,8 +349,6 @@ def design_of_own(mechanism: WaveletGlobal, facts: PublicFacts) -> str:
     ----------
     mechanism : WaveletGlobal
         With the design that it relies on.
-    facts : PublicFacts
-        Range and unit of time.
     """
     span = f"{place(facts, 0.0)} to {place(facts, 1.0)}"
     if mechanism.design == "even":

@@ -23,11 +23,6 @@ def chart(release: Published) -> Chart:
     """Lines over their bands, or a heat map of a function of two times.
 
     The table has the columns of the file.
-
-    Parameters
-    ----------
-    release : Published
-        From `engine.release.published`.
     """
     functions = release.functions
     if functions.is_surface:
@@ -82,13 +77,7 @@ def _nested(release: Published, curves: ReleasedPercentiles) -> Chart:
 
 
 def ranges(release: Published) -> Chart | None:
-    """The share of observations in every range as one bar; None without cut-offs.
-
-    Parameters
-    ----------
-    release : Published
-        From `engine.release.published`.
-    """
+    """The share of observations in every range as one bar; None without cut-offs."""
     curves = release.functions
     if not isinstance(curves, ReleasedPercentiles) or not curves.limits:
         return None
@@ -97,14 +86,7 @@ def ranges(release: Published) -> Chart | None:
 
 
 def height(release: Published, plot: int) -> int:
-    """Pixels of the picture, with the numbers at risk below it.
-
-    Parameters
-    ----------
-    release : Published
-    plot : int
-        Pixels of the picture alone.
-    """
+    """Pixels of the picture, with the numbers at risk below it."""
     return plot + (numbers_at_risk(release.at_risk)[1] if release.at_risk else 0)
 
 
@@ -136,8 +118,6 @@ def preview_chart(preview: ReleasePreview, across: str, up: str) -> Chart:
 
     Parameters
     ----------
-    preview : ReleasePreview
-        Of one method at one budget.
     across, up : str
         What stands along the axes, with units.
     """
@@ -168,13 +148,7 @@ def preview_chart(preview: ReleasePreview, across: str, up: str) -> Chart:
 
 
 def preview_ranges(preview: ReleasePreview) -> Chart | None:
-    """The time in ranges of the simulated release; None where there is none.
-
-    Parameters
-    ----------
-    preview : ReleasePreview
-        Of percentile curves.
-    """
+    """The time in ranges of the simulated release; None where there is none."""
     percentiles = preview.percentiles
     if percentiles is None or percentiles.ranges is None:
         return None

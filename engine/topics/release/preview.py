@@ -61,19 +61,11 @@ class PreviewedCurve:
 
 @dataclass(frozen=True)
 class PreviewedPercentiles:
-    """Shares below each curve, and the time in ranges of the simulated release.
+    """Shares below each curve, and the time in ranges of the simulated release."""
 
-    Parameters
-    ----------
-    levels : (T,)
-    ranges : TimeInRanges or None
-        None without cut-offs.
-    target : tuple of float
-        The two cut-offs around the range in the middle; empty where there is none.
-    """
-
-    levels: Array
-    ranges: TimeInRanges | None
+    levels: Array  # (T,)
+    ranges: TimeInRanges | None  # none without cut-offs
+    # the two cut-offs around the range in the middle; empty where there is none
     target: tuple[float, ...]
 
     @classmethod
@@ -87,65 +79,37 @@ class PreviewedPercentiles:
 
 @dataclass(frozen=True)
 class ReleasePreview:
-    """A simulated release and how far such releases are off.
-
-    Parameters
-    ----------
-    facts : PublicFacts
-        As stated.
-    points : (GRID_SIZE,) or (1,)
-        Where the functions are, in their own unit; one place of a number.
-    curves : tuple of PreviewedCurve
-        In response units.
-    band : str
-        "pointwise", "simultaneous", "staircase", or empty without a band.
-    errors : (releases,)
-        Root mean squared distances of simulated releases from the truth.
-    verdict : Feasibility or None
-        From the public sizes.
-    peaks : int or None
-        How many of `PEAKS` peaks, each `peak_height` high, a release mostly shows.
-    warnings : tuple of (str, float)
-        What such releases say against themselves, each with the share of the twin's that do.
-    percentiles : PreviewedPercentiles or None
-        What belongs to percentile curves alone.
-    wide, change : float
-        Of the bands of such releases: their average width as a share of the stated range, and from
-        which size on they tell a change over time; 0 where there is no single curve over time.
-    is_flat : bool
-        Whether a constant curve fits into most of these bands.
-    half_width : float or None
-        Of the band to either side, on average over places, functions and releases; None without.
-    at_times : float
-        The same at few common times, between which it is wider; 0 without them.
-    is_unreliable : bool
-        Whether most of these releases warn that their bands cannot be relied on.
-    is_tested : bool
-        Whether most of them test the stated facts that a release can contradict.
-    spread : float
-        How far most people are guessed to be from the average; 0 where no error depends on it.
-    error_range : (float, float) or None
-        The error if people differ half as much as guessed, and twice as much.
-    """
+    """A simulated release and how far such releases are off."""
 
     facts: PublicFacts
+    # (GRID_SIZE,) or (1,): where the functions are, in their own unit; one place of a number
     points: Array
     curves: tuple[PreviewedCurve, ...]
-    band: str
-    errors: Array
-    verdict: Feasibility | None
-    peaks: int | None
+    band: str  # "pointwise", "simultaneous", "staircase", or empty without a band
+    errors: Array  # (releases,): root mean squared distances of simulated releases from the truth
+    verdict: Feasibility | None  # from the public sizes
+    peaks: int | None  # how many of `PEAKS` peaks, each `peak_height` high, a release mostly shows
     peak_height: float
+    # tuple of (str, float): what such releases say against themselves, each with the share of the
+    # twin's that do
     warnings: tuple[tuple[str, float], ...]
     percentiles: PreviewedPercentiles | None = None
+    # wide, change: of the bands of such releases: their average width as a share of the stated
+    # range, and from which size on they tell a change over time; 0 where there is no single curve
+    # over time
     wide: float = 0.0
     change: float = 0.0
-    is_flat: bool = False
+    is_flat: bool = False  # whether a constant curve fits into most of these bands
+    # of the band to either side, on average over places, functions and releases; None without
     half_width: float | None = None
-    at_times: float = 0.0
+    at_times: float = 0.0  # the same at few common times, between which it is wider; 0 without them
+    # whether most of these releases warn that their bands cannot be relied on
     is_unreliable: bool = False
+    # whether most of them test the stated facts that a release can contradict
     is_tested: bool = True
+    # how far most people are guessed to be from the average; 0 where no error depends on it
     spread: float = 0.0
+    # (float, float) or None: the error if people differ half as much as guessed, and twice as much
     error_range: tuple[float, float] | None = None
 
     @property
@@ -253,13 +217,6 @@ def preview_before(source: Source[Data], mechanism: Mechanism, budget: Budget, c
     ----------
     source : Source
         Of which only facts and sizes are looked at.
-    mechanism : Mechanism
-    budget : Budget
-        The one that was asked for.
-    cost : ReleaseCost
-        Of this release.
-    seed : int
-        Of the simulation.
     """
     if source.sizes.n_observations > MAX_OBSERVATIONS:
         return None

@@ -36,26 +36,14 @@ _TOLD = {"usable": "Usable", "good": "Good", "nearly free": "Good"}
 
 
 def about(facts: PublicFacts) -> str:
-    """What is seen, and that it costs nothing.
-
-    Parameters
-    ----------
-    facts : PublicFacts
-        The noun for several persons.
-    """
+    """What is seen, and that it costs nothing."""
     return (f"The twin is simulated from stated facts and sizes alone, with the noise of this "
             "release; its true curve is invented. Nothing of the "
             f"{escape(facts.people)} in the data is in it, and it costs nothing.")
 
 
 def band(preview: ReleasePreview) -> str:
-    """What the shaded range is, or that there is none.
-
-    Parameters
-    ----------
-    preview : ReleasePreview
-        Of one method at one budget.
-    """
+    """What the shaded range is, or that there is none."""
     where = {"simultaneous": "for the whole curve at once",
              "staircase": "for the whole curve at once, as steps",
              "pointwise": f"at each {uncapital(preview.facts.time_name)} on its own"}
@@ -75,8 +63,6 @@ def error(preview: ReleasePreview, task: str) -> str:
 
     Parameters
     ----------
-    preview : ReleasePreview
-        Of one method at one budget.
     task : str
         Its key; results of some tasks are not in the unit of values.
     """
@@ -112,8 +98,6 @@ def worth(rehearsed: Sequence[Price], unit: str) -> list[str]:
     ----------
     rehearsed : sequence of Price
         From `prices`.
-    unit : str
-        Of the values.
     """
     if not rehearsed:
         return []
@@ -130,26 +114,14 @@ def not_used(mechanism: Mechanism, facts: PublicFacts) -> str:
 
 
 def in_lines(preview: ReleasePreview, task: str) -> list[str]:
-    """All that a preview says, for where nothing can be drawn.
-
-    Parameters
-    ----------
-    preview, task
-        As for `error`.
-    """
+    """All that a preview says, for where nothing can be drawn."""
     return [each for each in (about(preview.facts), error(preview, task),
                               survives(preview, task), *certain(preview),
                               *possible(preview)) if each]
 
 
 def survives(preview: ReleasePreview, task: str) -> str:
-    """What of a shape can be seen at this ε.
-
-    Parameters
-    ----------
-    preview, task
-        As for `error`.
-    """
+    """What of a shape can be seen at this ε."""
     is_smoothed, grade = preview.peaks is not None and preview.peaks < PEAKS, preview.grade
     verdicts = _VERDICTS | (_BROAD if is_smoothed else {})
     parts = [] if grade is None else [_judged(preview, grade, verdicts)]
@@ -187,24 +159,12 @@ def _in_bold(sentence: str) -> str:
 
 
 def certain(preview: ReleasePreview) -> list[str]:
-    """What every release says against itself, because it follows from what was stated.
-
-    Parameters
-    ----------
-    preview : ReleasePreview
-        Of one method at one budget.
-    """
+    """What every release says against itself, because it follows from what was stated."""
     return [escape(text) for text, share in preview.warnings if share == 1]
 
 
 def possible(preview: ReleasePreview) -> list[str]:
-    """What a release may say against itself: it depends on the times and noise of that release.
-
-    Parameters
-    ----------
-    preview : ReleasePreview
-        Of one method at one budget.
-    """
+    """What a release may say against itself: it depends on the times and noise of that release."""
     return [f"A release may carry a warning, as {percent(share)} of the twin’s releases do: "
             f"“{escape(text)}”"
             for text, share in preview.warnings if share < 1]

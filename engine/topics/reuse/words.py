@@ -20,15 +20,7 @@ RULE = ("Pages here share draws between budgets, so that pictures move smoothly.
 
 
 def recovered(answer: ReuseAnswer, is_fresh: bool) -> str:
-    """What the formula gives.
-
-    Parameters
-    ----------
-    answer : ReuseAnswer
-        Two releases of one average.
-    is_fresh : bool
-        Whether each has noise of its own.
-    """
+    """What the formula gives."""
     first_noise, second_noise, error = (
         numbers.in_unit(distance, FACTS.value_unit)
         for distance in (*answer.noise, answer.largest_error))
@@ -45,15 +37,7 @@ def recovered(answer: ReuseAnswer, is_fresh: bool) -> str:
 
 
 def spent(answer: ReuseAnswer, is_fresh: bool) -> str:
-    """What the pair of releases costs.
-
-    Parameters
-    ----------
-    answer : ReuseAnswer
-        Two releases of one average.
-    is_fresh : bool
-        Whether each has noise of its own.
-    """
+    """What the pair of releases costs."""
     if not is_fresh:
         return "The two together protect **nobody**: the exact average has no ε at all."
     total = math.hypot(*(1 / scale for scale in answer.scales))
@@ -69,10 +53,6 @@ def odds_of_two(first: float, second: float, delta: float, is_fresh: bool) -> st
     ----------
     first, second : float
         ε of both releases.
-    delta : float
-        δ of each.
-    is_fresh : bool
-        Whether each has noise of its own.
     """
     if not is_fresh:
         return "100 %, all is given away" if first != second else ""

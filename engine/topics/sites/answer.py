@@ -206,15 +206,7 @@ def baseline(source: Source[CurveData], mechanism: Mechanism, rows: Sequence[Sit
 
 def study_baseline(source: Source[CurveData], mechanism: Mechanism, delta: float, seed: int
                    ) -> float | None:
-    """The error without privacy of one study; see `Study.baseline`.
-
-    Parameters
-    ----------
-    source, mechanism, seed
-        As those of `Study`.
-    delta : float
-        Of every budget.
-    """
+    """The error without privacy of one study; see `Study.baseline`."""
     return Study(source, mechanism, seed).baseline(delta)
 
 
@@ -352,12 +344,8 @@ def possible(source: Source[CurveData], mechanism: Mechanism, case: _Case, seed:
     ----------
     source : Source
         The curves of all sites in the table.
-    mechanism : Mechanism
-        The method that every site uses, with its settings.
     case : _Case
         Which sites take part, with their budgets, and whether they are pooled.
-    seed : int
-        Fixes the simulated data and the noise.
     """
     data = case.of(studies.data_on_screen(source, seed))
     draws = SHOWN_DRAWS if source.is_random else studies.draws_of_shown(data.n_curves)
@@ -374,14 +362,10 @@ def measured(source: Source[CurveData], mechanism: Mechanism, budgets: tuple[Bud
     ----------
     source : Source
         The curves of the sites that take part.
-    mechanism : Mechanism
-        The method that every site uses, with its settings.
     budgets : tuple of Budget
         Budgets of the sites: one for each, or one for all.
     is_to_pool : bool
         Whether the curves of all sites are put together as those of one.
-    seed : int
-        Fixes the simulated data and the noise.
     """
     study = Study(source, mechanism, seed)
     data = study.data()
@@ -395,7 +379,7 @@ def measured(source: Source[CurveData], mechanism: Mechanism, budgets: tuple[Bud
 
 def average(source: Source[CurveData], mechanism: Mechanism, included: tuple[int, ...], seed: int
             ) -> Array:
-    """The average of some rows' curves on screen without protection.
+    """The average of some rows' curves on screen without protection: (GRID_SIZE,).
 
     Parameters
     ----------
@@ -405,12 +389,6 @@ def average(source: Source[CurveData], mechanism: Mechanism, included: tuple[int
         The method, whose fit without noise is the average of simulated curves.
     included : tuple of int
         Indices of the rows that take part, counted from 0.
-    seed : int
-        Fixes the simulated data and the noise.
-
-    Returns
-    -------
-    (GRID_SIZE,)
     """
     estimate = (mechanism.without_protection(studies.data_on_screen(source,
                                                                     seed).of_servers(included))

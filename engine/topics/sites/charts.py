@@ -23,13 +23,7 @@ PARTS = ("privacy noise", "sampling variability")
 
 
 def height(sites: int, around: int) -> int:
-    """Pixels of a chart with a row for each site, and so much around them.
-
-    Parameters
-    ----------
-    sites, around : int
-        Rows, and pixels around them.
-    """
+    """Pixels of a chart with a row for each site, and so much around them."""
     return around + sites * (_ROW_HEIGHT if sites < _MANY else _DENSE_ROW_HEIGHT)
 
 
@@ -43,8 +37,6 @@ def panels(federation: SitesAnswer, key: str, family: str, difference: bool = Tr
     ----------
     federation : SitesAnswer
         Sites and what they reach together, at a trusted centre, and alone.
-    key, family : str
-        Of the mechanism, for its look.
     difference : bool
         Whether all are drawn less the non-private mean, since a small error is not
         seen on the scale of the values.
@@ -129,8 +121,6 @@ def shares(federation: SitesAnswer, family: str) -> Chart:
     ----------
     federation : SitesAnswer
         With each site's shares of the squared error.
-    family : str
-        Of the mechanism, for its look.
     """
     members = [member for member in federation.members if not math.isnan(member.weight)]
     labels = [f"{m.row.name}, weight {100 * m.weight:.0f} %" for m in members]
@@ -176,8 +166,6 @@ def what_if(cases: Sequence[WhatIf], unit: str) -> Chart:
     ----------
     cases : sequence of WhatIf
         One for each site, with errors in `unit`.
-    unit : str
-        Of the values; may be empty.
     """
     names, current = [case.name for case in cases], cases[0].now
     columns = {"leaves": plain([c.leaves for c in cases], 4),

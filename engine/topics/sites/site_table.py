@@ -202,8 +202,6 @@ def pasted(text: str, observations: int = 10) -> tuple[SiteRow, ...]:
 
     Parameters
     ----------
-    text : str
-        One site in each line.
     observations : int
         Of everybody where no third column says it.
 

@@ -23,13 +23,7 @@ _ROUGH = 0.05  # relative standard error from which a sentence states it
 
 
 def unit_tag(facts: PublicFacts) -> tuple[str, str]:
-    """What is protected, and where; with its tooltip.
-
-    Parameters
-    ----------
-    facts : PublicFacts
-        The noun for one person.
-    """
+    """What is protected, and where; with its tooltip."""
     return (f"One {of(facts.person)} whole curve, at its own site",
             f"What is protected: exchanging every observation of any one {facts.person} changes "
             "what leaves the site only a little, whoever reads it.")
@@ -55,11 +49,6 @@ def budgets(rows: Sequence[SiteRow]) -> str:
 def compared(federation: SitesAnswer) -> str:
     """The errors together, with masked sums, at a trusted centre, of the best site, and without
     privacy.
-
-    Parameters
-    ----------
-    federation : SitesAnswer
-        Sites and what they reach together.
     """
     unit = escape(federation.facts.value_unit)
 
@@ -119,13 +108,7 @@ def _rough(federation: SitesAnswer) -> str:
 
 
 def refused(facts: PublicFacts) -> str:
-    """Instead of the pictures, where all sites together can publish nothing.
-
-    Parameters
-    ----------
-    facts : PublicFacts
-        The noun for several persons.
-    """
+    """Instead of the pictures, where all sites together can publish nothing."""
     return (f"**Too few {facts.people} for these budgets: together nothing would be published.** "
             f"Ask more {facts.people}, raise ε at some sites, or let further sites take part.")
 
@@ -137,10 +120,6 @@ def change(before: float, after: float, unit: str, since: str) -> str:
     ----------
     before, after : float
         Errors in `unit`; NaN where nothing can be published.
-    unit : str
-        Of the values.
-    since : str
-        Begins the sentence: "Since your change".
     """
     unit = escape(unit)
     if math.isnan(before) and math.isnan(after):
@@ -162,8 +141,6 @@ def lines(federation: SitesAnswer, difference: bool) -> str:
 
     Parameters
     ----------
-    federation : SitesAnswer
-        Whose releases are drawn.
     difference : bool
         Whether the non-private mean is taken off.
     """
@@ -210,15 +187,7 @@ SHARES_KEY = ("■ privacy noise · ▨ sampling variability. Smoothing and clip
 
 
 def trust(arrangement: str, facts: PublicFacts) -> str:
-    """Who must be trusted.
-
-    Parameters
-    ----------
-    arrangement : {"sites", "sums", "centre"}
-        Who adds the noise.
-    facts : PublicFacts
-        The noun for one person.
-    """
+    """Who must be trusted."""
     if arrangement == "sums":
         return ("Each site adds a share of the noise and masks its message, so that only the sum "
                 "of all can be read. That protects even if one site works with the centre; all "
@@ -232,27 +201,13 @@ def trust(arrangement: str, facts: PublicFacts) -> str:
 
 
 def uncovered(facts: PublicFacts) -> str:
-    """What this promise does not hide of sites.
-
-    Parameters
-    ----------
-    facts : PublicFacts
-        The nouns for one person and for several.
-    """
+    """What this promise does not hide of sites."""
     return (f"**Not covered:** that {a(facts.person)} belongs to a site, and how many "
             f"{facts.people} it has.")
 
 
 def odds(federation: SitesAnswer, arrangement: str) -> str:
-    """The chance of an attacker about one person, at the site that is protected least.
-
-    Parameters
-    ----------
-    federation : SitesAnswer
-        With the odds at each site.
-    arrangement : {"sites", "sums", "centre"}
-        Who adds the noise.
-    """
+    """The chance of an attacker about one person, at the site that is protected least."""
     person = federation.facts.person
     if arrangement == "centre":
         return (f"{odds_main(federation.pooled_odds, person)} The centre sees the curves; it is "
@@ -269,13 +224,7 @@ def odds(federation: SitesAnswer, arrangement: str) -> str:
 
 
 def table(federation: SitesAnswer) -> dict[str, list[str]]:
-    """What the people of each site get, and what it could do alone, column by column.
-
-    Parameters
-    ----------
-    federation : SitesAnswer
-        With its members.
-    """
+    """What the people of each site get, and what it could do alone, column by column."""
     members = federation.members
     return {"site": [member.row.name for member in members],
             "guarantee": [guarantee(member) for member in members],
@@ -290,13 +239,7 @@ EACH_ITS_OWN = ("Each site holds other people, so its guarantee is what its own 
 
 
 def guarantee(member: Member) -> str:
-    """The (ε, δ) that is proved for one site's people.
-
-    Parameters
-    ----------
-    member : Member
-        One site.
-    """
+    """The (ε, δ) that is proved for one site's people."""
     budget = member.guarantee
     if budget.epsilon <= 1e-9:
         return "nothing is sent"
@@ -319,15 +262,7 @@ def percent(share: float) -> str:
 
 
 def costliest(cases: Sequence[WhatIf], facts: PublicFacts) -> str:
-    """Which site would be missed most, and where a halved ε would hurt most.
-
-    Parameters
-    ----------
-    cases : sequence of WhatIf
-        One for each site.
-    facts : PublicFacts
-        Its unit of values.
-    """
+    """Which site would be missed most, and where a halved ε would hurt most."""
     unit = escape(facts.value_unit)
     left = [case for case in cases if not math.isnan(case.leaves)]
     known = [case for case in cases if not math.isnan(case.tightens)]
@@ -341,13 +276,7 @@ def costliest(cases: Sequence[WhatIf], facts: PublicFacts) -> str:
 
 
 def seen(messages: Sequence[Sent]) -> str:
-    """What the transcript shows, and why it says little about any one person.
-
-    Parameters
-    ----------
-    messages : sequence of Sent
-        All that left the sites.
-    """
+    """What the transcript shows, and why it says little about any one person."""
     if not messages:
         return "Nothing left any site: with these budgets nothing useful could be sent."
     sites = len({message.site for message in messages})
@@ -363,8 +292,6 @@ def messages_table(messages: Sequence[Sent], n_values: int = 4) -> dict[str, lis
 
     Parameters
     ----------
-    messages : sequence of Sent
-        All that left the sites.
     n_values : int
         Of each message at most so many numbers.
 

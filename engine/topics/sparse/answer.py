@@ -156,11 +156,6 @@ def _held_back(data: SampleData, mechanism: SparseEstimator, budget: Budget, vec
 def check_size(source: Source[SampleData]) -> None:
     """Refuse rows that are too many for a picture.
 
-    Parameters
-    ----------
-    source : Source
-        Simulated or uploaded data, with sizes and public facts.
-
     Raises
     ------
     InputError
@@ -221,14 +216,8 @@ def feasibility(mechanism: SparseEstimator, sizes: Sizes, facts: PublicFacts, bu
 
     Parameters
     ----------
-    mechanism : Mechanism
-        The method with its settings.
     sizes : Sizes
         Numbers of rows on every machine, and of features.
-    facts : PublicFacts
-        Public names, units and stated ranges.
-    budget : Budget
-        ε and δ of every site.
     smallest : float
         The smallest coefficient that matters, in response units.
     """
@@ -265,8 +254,6 @@ def over_budgets(source: Source[SampleData], mechanism: SparseEstimator, delta: 
         Where the rows come from.
     mechanism : SparseNewton or SparseRegression
         The chosen method with its settings; the others take over its sparsity.
-    delta : float
-        δ at every one of `BUDGET_STEPS`.
     seed : int
         Fixes the simulated rows and the noise.
 

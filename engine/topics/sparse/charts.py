@@ -28,8 +28,6 @@ def coefficients(answer: SparseAnswer, difference: bool = False) -> Chart:
 
     Parameters
     ----------
-    answer : SparseAnswer
-        Of all coefficients.
     difference : bool
         Whether the target is taken off everything but features that were not chosen.
     """
@@ -107,8 +105,6 @@ def over_budgets(lines: ErrorsByBudget, here: float, theory: Mapping[str, Array]
     ----------
     lines : ErrorsByBudget
         Errors by method and ε.
-    here : float
-        The ε on screen.
     theory : mapping of str to (budgets,), optional
         Rates fitted to the first way by their names.
     """
@@ -156,8 +152,6 @@ def intervals(answer: IntervalsAnswer, difference: bool = False) -> Chart:
 
     Parameters
     ----------
-    answer : IntervalsAnswer
-        Of one release.
     difference : bool
         Whether true coefficients are taken off: intervals that do not reach zero miss.
     """
@@ -245,8 +239,6 @@ def trust(errors: Mapping[str, Sequence[float]], sizes: Sequence[float], label: 
         By who is trusted, each as long as `sizes`; those that are not finite are left out.
     sizes : sequence of float
         Of the size that changes, or ε, increasing.
-    label : str
-        What changes.
     here : mapping of str to float
         Errors at the default sizes, by who is trusted.
     """

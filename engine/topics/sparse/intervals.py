@@ -96,19 +96,7 @@ class IntervalsAnswer:
 
 def intervals_answer(source: Source[SampleData], mechanism: SparseInference, budget: Budget,
                      seed: int) -> IntervalsAnswer:
-    """One release of the shown rows, with its intervals.
-
-    Parameters
-    ----------
-    source : Source
-        What is drawn from.
-    mechanism : Mechanism
-        With its settings.
-    budget : Budget
-        Of every site.
-    seed : int
-        Of data and noise.
-    """
+    """One release of the shown rows, with its intervals."""
     check_size(source)
     data: SampleData = studies.data_on_screen(source, seed)
     estimate = studies.shown_releases(mechanism, data, [(budget,)], seed, draws=1)
@@ -126,15 +114,7 @@ def intervals_answer(source: Source[SampleData], mechanism: SparseInference, bud
 
 
 def interval_mechanism(estimator: SparseNewton | SparseRegression, target: str) -> SparseInference:
-    """Intervals with every guess and clip that was chosen for the estimate.
-
-    Parameters
-    ----------
-    estimator : SparseNewton or SparseRegression
-        With its settings.
-    target : str
-        What limits are for; see `SparseInference`.
-    """
+    """Intervals with every guess and clip that was chosen for the estimate."""
     settings = {name: getattr(estimator, name) for name in _COMMON}
     settings["pilot"] = estimator.pilot if isinstance(estimator, SparseNewton) else "thresholding"
     return SparseInference(target=target, **settings)
@@ -163,11 +143,6 @@ class CoverageStudy:
         """Coverage of the stated kind, and that of naive intervals, beside 95 %.
 
         Of a band it is a share of data sets, of intervals an average over coefficients.
-
-        Parameters
-        ----------
-        kind : {"pointwise", "simultaneous"}
-            Intervals, or a band.
         """
         if kind == "simultaneous":
             n = round(self.repeats * (1 - self.refused))
@@ -182,19 +157,6 @@ def coverage_study(source: SparseRows, mechanism: SparseInference, budget: Budge
     """Release again and again, each time from fresh moments of as many rows; nothing is clipped.
 
     Clips are so wide that they hardly matter here; the moments of normal rows are drawn as such.
-
-    Parameters
-    ----------
-    source : Source
-        What is drawn from.
-    mechanism : Mechanism
-        With its settings.
-    budget : Budget
-        Of every site.
-    seed : int
-        Of data and noise.
-    repeats : int
-        How many data sets.
     """
     moments = sample_moments(source.covariance, source.truth.node_values, source.noise_sd,
                              source.n_curves, repeats, generator(seed, DATA_STREAM, FRESH))
@@ -226,15 +188,7 @@ def coverage_study(source: SparseRows, mechanism: SparseInference, budget: Budge
 
 
 def without_privacy(limits: Intervals, source: SparseRows) -> Intervals:
-    """The same intervals, as wide as sampling variability alone makes them: σ(Θ_kk/N)^{1/2}.
-
-    Parameters
-    ----------
-    limits : Intervals
-        Of releases.
-    source : SparseRows
-        With the covariance of the rows.
-    """
+    """The same intervals, as wide as sampling variability alone makes them: σ(Θ_kk/N)^{1/2}."""
     precision = np.diagonal(np.linalg.inv(source.covariance))
     sampling = source.noise_sd * np.sqrt(precision / source.n_curves)
     return replace(limits, half_width=limits.half_width * sampling / limits.error)
@@ -266,17 +220,7 @@ class Machines:
 
 
 def machines(source: SparseRows, budget: Budget, seed: int) -> Machines:
-    """The same rows fitted in two stages, machine by machine, and all together.
-
-    Parameters
-    ----------
-    source : Source
-        What is drawn from.
-    budget : Budget
-        Of every site.
-    seed : int
-        Of data and noise.
-    """
+    """The same rows fitted in two stages, machine by machine, and all together."""
     check_size(source)
     data = studies.data_on_screen(source, seed)
     truth = np.broadcast_to(source.truth.node_values, (source.n_servers, source.n_features))

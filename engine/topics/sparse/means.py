@@ -66,19 +66,7 @@ class SparseMeanSetting:
 
 def untrusted_errors(method: UntrustedMean, setting: SparseMeanSetting, repeats: int,
                      rng: np.random.Generator) -> Array:
-    """Squared errors of independent releases without trust: (repeats,).
-
-    Parameters
-    ----------
-    method : Mechanism
-        With its settings.
-    setting : SparseMeanSetting
-        Sizes, budget and signal.
-    repeats : int
-        How many releases.
-    rng : Generator
-        Of data and noise.
-    """
+    """Squared errors of independent releases without trust: (repeats,)."""
     plan = method.plan(setting.public, (Budget(setting.epsilon),))
     means = machine_means(setting.mean, setting.rows, plan.coordinates, repeats, rng)
     standard = method.standard((repeats, 1, setting.machines, plan.per_machine), rng)
@@ -103,17 +91,7 @@ def _alone_errors(setting: SparseMeanSetting, repeats: int, rng: np.random.Gener
 
 
 def simulated(setting: SparseMeanSetting, repeats: int, seed: int = 1) -> dict[str, float]:
-    """The mean squared error of every way, by its label; NaN where nobody is asked for some.
-
-    Parameters
-    ----------
-    setting : SparseMeanSetting
-        Sizes, budget and signal.
-    repeats : int
-        Releases by every way.
-    seed : int
-        Of data and noise.
-    """
+    """The mean squared error of every way, by its label; NaN where nobody is asked for some."""
     s, streams = setting.n_nonzero, [generator(seed, k, 0) for k in range(4)]
     errors = {
         ROW: untrusted_errors(SparseMeanLaplace(sparsity=s), setting, repeats, streams[1]),
@@ -131,11 +109,6 @@ def rates_of(setting: SparseMeanSetting) -> dict[str, float]:
 
     The first is right for hiding a whole machine. The paper states it for rows, of which machines
     hold many, and there it is no bound: the second, which is achieved, may lie below it.
-
-    Parameters
-    ----------
-    setting : SparseMeanSetting
-        Sizes, budget and signal.
     """
     row = UntrustedServerRate(hidden="row", bound=bound(setting.sizes, setting.facts))
     rates = {PRINTED: UntrustedServerRate(hidden="machine"), ROW: row, TRUSTED: TrustedMeanRate()}

@@ -21,13 +21,7 @@ _LIGHTS = {
 
 
 def accuracy(answer: SparseAnswer) -> str:
-    """How far off a release is, beside what needs no protection.
-
-    Parameters
-    ----------
-    answer : SparseAnswer
-        Of all coefficients.
-    """
+    """How far off a release is, beside what needs no protection."""
     target = "the true ones" if answer.truth is not None else "those without privacy"
     others = () if answer.lasso is None else (answer.without, answer.lasso)
     typical, *rest = numbers.together([answer.error, *(answer.distance(fit) for fit in others)])
@@ -40,26 +34,14 @@ def accuracy(answer: SparseAnswer) -> str:
 
 
 def legend(answer: SparseAnswer) -> str:
-    """What the dots are, and which features are shown.
-
-    Parameters
-    ----------
-    answer : SparseAnswer
-        Of all coefficients.
-    """
+    """What the dots are, and which features are shown."""
     first = "those that matter" if answer.truth is not None else "those chosen without privacy"
     return ("Dots: 20 equally likely releases of the same rows; a feature that is not chosen has "
             f"no dot. Shown are {first}, then others that a release chose.")
 
 
 def distance(answer: SparseAnswer) -> str:
-    """What errors are distances from.
-
-    Parameters
-    ----------
-    answer : SparseAnswer
-        Of all coefficients.
-    """
+    """What errors are distances from."""
     target = "the true coefficients" if answer.truth is not None else "those without privacy"
     return f"Euclidean distance from {target}, the same rows at every budget."
 
@@ -71,8 +53,6 @@ def units(facts: PublicFacts, has_centre: bool) -> str:
     ----------
     facts : PublicFacts
         Name and unit of the response.
-    has_centre : bool
-        Whether means are released first.
     """
     centre = ("their means, which a part of the budget tells, so that no constant is missing"
               if has_centre else
@@ -103,13 +83,7 @@ def support(answer: SparseAnswer) -> str:
 
 
 def held_back(answer: SparseAnswer) -> str:
-    """How many rows are clipped; empty where it is not known, or none is.
-
-    Parameters
-    ----------
-    answer : SparseAnswer
-        Of simulated rows.
-    """
+    """How many rows are clipped; empty where it is not known, or none is."""
     if not answer.held_back:
         return ""
     return (f"{numbers.number(100 * answer.held_back, 2)} % of these simulated rows lie beyond a "
@@ -121,8 +95,6 @@ def warned(text: str, share: float) -> str:
 
     Parameters
     ----------
-    text : str
-        The warning.
     share : float
         Of releases that have it; 1 for all.
     """
@@ -176,13 +148,7 @@ def over_budgets(lines: ErrorsByBudget) -> str:
 
 
 def intervals(answer: IntervalsAnswer) -> str:
-    """How wide the intervals are, and what they cover.
-
-    Parameters
-    ----------
-    answer : IntervalsAnswer
-        Of one release.
-    """
+    """How wide the intervals are, and what they cover."""
     if answer.is_refused:
         return ""
     kind = ("95 % confidence intervals, each for its own coefficient." if answer.kind == "pointwise"
@@ -197,12 +163,8 @@ def intervals(answer: IntervalsAnswer) -> str:
 
 
 def tests_of_zero(answer: IntervalsAnswer) -> str:
-    """How intervals and p-values say whether coefficients are zero, and what they do not correct.
-
-    Parameters
-    ----------
-    answer : IntervalsAnswer
-        Of one release.
+    """How intervals and p-values say whether coefficients are zero, and what they do not
+    correct.
     """
     if answer.is_refused:
         return ""
@@ -220,15 +182,7 @@ def tests_of_zero(answer: IntervalsAnswer) -> str:
 
 
 def coverage(study: CoverageStudy, kind: str) -> str:
-    """Coverage, and that of naive intervals.
-
-    Parameters
-    ----------
-    study : CoverageStudy
-        Over fresh data sets.
-    kind : {"pointwise", "simultaneous"}
-        Intervals, or a band.
-    """
+    """Coverage, and that of naive intervals."""
     if study.refused == 1:
         return f"In all of {study.repeats} fresh data sets confidence intervals were refused."
     if study.refused:
@@ -282,8 +236,6 @@ def trust(errors: dict[str, float], rates: dict[str, float]) -> str:
 
     Parameters
     ----------
-    errors : dict of str to float
-        Measured, by who is trusted.
     rates : dict of str to float
         The bounds of the theory at the same sizes.
     """
@@ -326,13 +278,5 @@ PAPER_BANDS = (
 
 
 def budget_line(budget: Budget, machines: int) -> str:
-    """What stands in the strip.
-
-    Parameters
-    ----------
-    budget : Budget
-        Of each machine.
-    machines : int
-        How many.
-    """
+    """What stands in the strip."""
     return f"{counted(machines, 'machine')}, {tags.budget_chip(budget)}"

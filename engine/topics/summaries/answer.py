@@ -301,8 +301,6 @@ def components(answer: SummariesAnswer, source: Source[Data], seed: int) -> Comp
         Methods side by side; the first is the chosen one.
     source : Source
         Where the records come from.
-    seed : int
-        Fixes the simulated data and the noise.
 
     Returns
     -------
@@ -364,12 +362,8 @@ def spectrum(mechanism: Mechanism, source: Source[Data], budget: Budget) -> Spec
 
     Parameters
     ----------
-    mechanism : Mechanism
-        The method with its settings.
     source : Source
         Whose public facts and sizes are used; no record is read.
-    budget : Budget
-        ε and δ that every site may spend.
     """
     if not isinstance(mechanism, FunctionalRelease):
         return None
@@ -424,12 +418,8 @@ def worst_pair(mechanism: Mechanism, source: Source[Data], budget: Budget) -> Wo
 
     Parameters
     ----------
-    mechanism : Mechanism
-        The method with its settings.
     source : Source
         Whose public facts and sizes are used; no record is read.
-    budget : Budget
-        ε and δ that every site may spend.
     """
     if not isinstance(mechanism, FunctionalRelease):
         return None

@@ -37,8 +37,6 @@ def panel(answer: SummariesAnswer, result: MethodResult, k: int) -> Chart:
 
     Parameters
     ----------
-    answer : SummariesAnswer
-        Methods side by side.
     result : MethodResult
         Of a method that can publish something.
     k : int
@@ -62,17 +60,7 @@ def panel(answer: SummariesAnswer, result: MethodResult, k: int) -> Chart:
 
 
 def surface(answer: SummariesAnswer, values: Array, title: str) -> Chart:
-    """A function of two numbers as a heat map; all of one page share their colours.
-
-    Parameters
-    ----------
-    answer : SummariesAnswer
-        Whose axes and colours are used.
-    values : (len(axis), len(across))
-        Heights.
-    title : str
-        For the text alternative.
-    """
+    """A function of two numbers as a heat map; all of one page share their colours."""
     x, y = plain(answer.axis), plain(answer.across)
     heat = {"type": "heatmap", "x": x, "y": y, "z": [plain(row, 4) for row in values.T],
             "hovertemplate": "%{x:.3~g}, %{y:.3~g}: %{z:.3~g}<extra></extra>", "zsmooth": "best",
@@ -106,13 +94,7 @@ def _second_axis(answer: SummariesAnswer) -> Spec:
 
 
 def errors(answer: SummariesAnswer) -> Chart:
-    """The error of every method with its 95 % range, on a log axis.
-
-    Parameters
-    ----------
-    answer : SummariesAnswer
-        Methods side by side.
-    """
+    """The error of every method with its 95 % range, on a log axis."""
     results, ranges = [], []
     for result in answer.results:
         if result.errors is not None:
@@ -147,13 +129,7 @@ def _range(result: MethodResult, near: float, far: float) -> Spec:
 
 
 def split(answer: SummariesAnswer) -> Chart:
-    """What the squared error of every method is made of, in shares.
-
-    Parameters
-    ----------
-    answer : SummariesAnswer
-        Methods side by side.
-    """
+    """What the squared error of every method is made of, in shares."""
     parts = {result.label: result.parts for result in answer.results if result.parts is not None}
     names = [*parts]
     data = [{"type": "bar", "orientation": "h", "y": names, "name": capital(part),
@@ -185,8 +161,6 @@ def component(components: Components, k: int, facts: PublicFacts) -> Chart:
 
     Parameters
     ----------
-    components : Components
-        Of a released covariance.
     k : int
         The place of the component, from 0 on.
     facts : PublicFacts
@@ -206,13 +180,7 @@ def component(components: Components, k: int, facts: PublicFacts) -> Chart:
 
 
 def spectrum(spectra: Spectrum) -> Chart:
-    """Noise by coefficient for every kind of constants, beside what the filter keeps.
-
-    Parameters
-    ----------
-    spectra : Spectrum
-        Of the filter, and of noise of several shapes at one protection.
-    """
+    """Noise by coefficient for every kind of constants, beside what the filter keeps."""
     order, in_use = np.arange(1.0, len(spectra.filter) + 1), spectra.scales[spectra.chosen]
     top = max(float(scales.max()) for scales in spectra.scales.values())
     lowest = 1e-4 * top
@@ -270,8 +238,6 @@ def worst(pair: WorstPair, facts: PublicFacts) -> Chart:
 
     Parameters
     ----------
-    pair : WorstPair
-        Two curves, minus each other.
     facts : PublicFacts
         Names, and the middle of the range of values.
     """

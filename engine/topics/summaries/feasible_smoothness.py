@@ -56,15 +56,6 @@ def printed_density(release: Iclp, n: int, dimension: int = 1) -> PrintedDensity
 
     Densities that are normalised at the end have c times the printed 2 M_K (tr K^{η−1})^{½}/n, with
     M_K that of K^η as it is. The bound is not homogeneous: in other units of K it may hold.
-
-    Parameters
-    ----------
-    release : Iclp
-        Noise with its settings.
-    n : int
-        Records.
-    dimension : int
-        Of the domain: 1 or 2.
     """
     kernel = DensitySummary.kernel(release, n, dimension)
     grid = release.grid(PublicFacts(), dimension)
@@ -89,30 +80,13 @@ class GridSweep:
 
 
 def has_least_power(mechanism: Mechanism) -> TypeGuard[Iclp]:
-    """Whether the sensitivity of this kind of noise depends on smoothness.
-
-    Parameters
-    ----------
-    mechanism : Mechanism
-        With its settings.
-    """
+    """Whether the sensitivity of this kind of noise depends on smoothness."""
     return isinstance(mechanism, Iclp) and mechanism.has_least_power
 
 
 def sensitivity_by_grid(release: Iclp, n: int, dimension: int = 1,
                         sizes: Sequence[int] | None = None) -> GridSweep:
     """Δ of n records, in the units in which records have size one, for finer and finer grids.
-
-    Parameters
-    ----------
-    release : Iclp
-        Noise with its settings.
-    n : int
-        Records.
-    dimension : int
-        Of the domain: 1 or 2.
-    sizes : sequence of int, optional
-        Points on each axis.
 
     Raises
     ------
@@ -133,29 +107,13 @@ def sensitivity_by_grid(release: Iclp, n: int, dimension: int = 1,
 
 
 def is_feasible(release: Mechanism, dimension: int = 1) -> bool:
-    """Whether the sensitivity is finite without a grid; also where no condition is known.
-
-    Parameters
-    ----------
-    release : Iclp
-        Noise with its settings.
-    dimension : int
-        Of the domain: 1 or 2.
-    """
+    """Whether the sensitivity is finite without a grid; also where no condition is known."""
     return (not has_least_power(release) or release.constants == "optimal"
             or release.power_in(dimension) > least_power(release, dimension))
 
 
 def least_power(release: Iclp, dimension: int = 1) -> float:
-    """The η above which the sensitivity is finite without a grid.
-
-    Parameters
-    ----------
-    release : Iclp
-        Noise with its settings.
-    dimension : int
-        Of the domain: 1 or 2.
-    """
+    """The η above which the sensitivity is finite without a grid."""
     power: float = summaries[release.task].least_power(
         1 / release.covariance.decay(dimension), release.constants == "published")
     return power

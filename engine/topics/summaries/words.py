@@ -26,13 +26,7 @@ PARTS = ("privacy noise", "sampling variability", "smoothing and clipping")
 
 
 def guarantee(result: MethodResult) -> str:
-    """The guarantee of one method in a line.
-
-    Parameters
-    ----------
-    result : MethodResult
-        With its ledger.
-    """
+    """The guarantee of one method in a line."""
     budget = result.guarantee
     if math.isinf(budget.epsilon):
         return "no protection: chosen on the data"
@@ -42,11 +36,6 @@ def guarantee(result: MethodResult) -> str:
 
 def off(results: Sequence[MethodResult]) -> dict[str, str]:
     """The error of each method that can publish anything.
-
-    Parameters
-    ----------
-    results : sequence of MethodResult
-        At one budget.
 
     Returns
     -------
@@ -58,13 +47,7 @@ def off(results: Sequence[MethodResult]) -> dict[str, str]:
 
 
 def compared(answer: SummariesAnswer) -> str:
-    """Which method comes closest, and by how much the next one is behind.
-
-    Parameters
-    ----------
-    answer : SummariesAnswer
-        Methods side by side.
-    """
+    """Which method comes closest, and by how much the next one is behind."""
     known = sorted((result for result in answer.results if result.errors is not None),
                    key=lambda result: result.error)
     if not known:
@@ -86,25 +69,13 @@ def compared(answer: SummariesAnswer) -> str:
 
 
 def unit_of(answer: SummariesAnswer) -> str:
-    """The unit of an error, where it has one.
-
-    Parameters
-    ----------
-    answer : SummariesAnswer
-        Of one task.
-    """
+    """The unit of an error, where it has one."""
     has_unit = TASKS[answer.task].has_value_unit and not answer.is_surface
     return answer.facts.value_unit if has_unit else ""
 
 
 def not_comparable(results: Sequence[MethodResult]) -> str:
-    """When guarantees of different kinds stand side by side.
-
-    Parameters
-    ----------
-    results : sequence of MethodResult
-        Side by side.
-    """
+    """When guarantees of different kinds stand side by side."""
     approximate = [result.label for result in results if result.spends
                    and not result.guarantee.is_pure]
     if not approximate or len(approximate) == len(results):
@@ -128,13 +99,7 @@ def largest(result: MethodResult) -> str:
 
 
 def clipped_share(answer: SummariesAnswer) -> str:
-    """How many simulated curves are changed before they are averaged; empty where none is.
-
-    Parameters
-    ----------
-    answer : SummariesAnswer
-        Of simulated curves.
-    """
+    """How many simulated curves are changed before they are averaged; empty where none is."""
     if not answer.clipped_share:
         return ""
     return (f"{max(100 * answer.clipped_share, 1):.0f} % of these simulated curves exceed the "
@@ -147,8 +112,6 @@ def components(variances: Components, k: int) -> str:
 
     Parameters
     ----------
-    variances : Components
-        Of a released covariance.
     k : int
         The place of the component, from 0 on.
     """
@@ -158,13 +121,7 @@ def components(variances: Components, k: int) -> str:
 
 
 def removed(variances: Components) -> str:
-    """What setting negative eigenvalues to zero took away.
-
-    Parameters
-    ----------
-    variances : Components
-        Of a released covariance.
-    """
+    """What setting negative eigenvalues to zero took away."""
     if variances.removed < 0.005:
         return "Almost nothing of the release was negative: it is a covariance nearly as it stands."
     return (f"**{100 * variances.removed:.0f} %** of what noise left, by size, was negative and "
@@ -180,25 +137,13 @@ NOISES = {"tight": ("Tight", "the exact sensitivity"),
 
 
 def noises(spectra: Spectrum) -> str:
-    """The key to the lines that are drawn.
-
-    Parameters
-    ----------
-    spectra : Spectrum
-        Of the filter, and of noise of several shapes at one protection.
-    """
+    """The key to the lines that are drawn."""
     return " ".join(f"{name}: {what}." for kind, (name, what) in NOISES.items()
                     if kind in spectra.scales) + " Switch under *All settings*."
 
 
 def spectrum(spectra: Spectrum) -> str:
-    """What the shape of the noise costs.
-
-    Parameters
-    ----------
-    spectra : Spectrum
-        Of the filter, and of noise of several shapes at one protection.
-    """
+    """What the shape of the noise costs."""
     tight, best = spectra.energy.get("tight"), spectra.energy.get("optimal")
     text = ("The same protection can be had with noise of different shapes." if
             np.ptp(spectra.filter) == 0 else
@@ -223,8 +168,6 @@ def worst(pair: WorstPair, budget: Budget) -> str:
     ----------
     pair : WorstPair
         Two curves, and what exchanging them costs.
-    budget : Budget
-        What is promised.
     """
     return ("If one person’s curve were this one, and were exchanged for its mirror image, the "
             f"release would change most. It costs **ε = {number(pair.epsilon, 4)}** of "
@@ -232,15 +175,7 @@ def worst(pair: WorstPair, budget: Budget) -> str:
 
 
 def aim(loss: str, two_classes: bool) -> str:
-    """What a loss aims at, where that is not the function that is known.
-
-    Parameters
-    ----------
-    loss : {"huber", "square", "logistic", "hinge"}
-        That is minimised.
-    two_classes : bool
-        Whether values tell two classes apart.
-    """
+    """What a loss aims at, where that is not the function that is known."""
     if loss == "hinge":
         return ("**The hinge aims at the sign only**: above zero is one class, below zero the "
                 "other. Heights are compared with the estimate without privacy.")
@@ -275,8 +210,6 @@ def printed_density(density: PrintedDensity, budget: Budget) -> str:
     ----------
     density : PrintedDensity
         What two records can change, beside the printed bound.
-    budget : Budget
-        What is promised.
     """
     spent = number(density.ratio * budget.epsilon)
     if density.ratio <= 1:
@@ -288,15 +221,7 @@ def printed_density(density: PrintedDensity, budget: Budget) -> str:
 
 
 def printed(mechanism: Mechanism, budget: Budget) -> str:
-    """What the printed scale of Theorem 8 would spend; empty for noise it is not about.
-
-    Parameters
-    ----------
-    mechanism : Mechanism
-        With its settings.
-    budget : Budget
-        What is promised.
-    """
+    """What the printed scale of Theorem 8 would spend; empty for noise it is not about."""
     if not isinstance(mechanism, Iclp):
         return ""
     return (f"The scale printed in Theorem 8 of {ICLP_PAPER} is smaller by √2: it would spend "

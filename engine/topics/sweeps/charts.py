@@ -31,8 +31,6 @@ def along_axis(view: SweepView, labels: Mapping[str, str], unit: str) -> Chart:
         A line for each value of the other axis.
     labels : mapping of str to str
         What the axes are called, by their keys.
-    unit : str
-        Of the values; may be empty.
     """
     data: list[Spec] = []
     for k, line in enumerate(view.lines):

@@ -38,21 +38,11 @@ _NETWORKS = {name: groups for name, groups in NETWORKS.items()
 
 @dataclass(frozen=True)
 class Studied:
-    """The data of a study.
+    """The data of a study."""
 
-    Parameters
-    ----------
-    on_screen : Source
-        What is chosen on screen, or the visitor's own data.
-    simulated : Source
-        What the study simulates: the same at the sites that are chosen, or a twin.
-    refusal : InputError or None
-        Why there is no study of what is on screen.
-    """
-
-    on_screen: Source
-    simulated: Source
-    refusal: InputError | None = None
+    on_screen: Source  # what is chosen on screen, or the visitor's own data
+    simulated: Source  # what the study simulates: the same at the sites that are chosen, or a twin
+    refusal: InputError | None = None  # why there is no study of what is on screen
 
 
 def on_screen() -> Studied:
@@ -92,13 +82,7 @@ def data_choice(task: Task, **more: Any) -> None:
 
 
 def delta_of(scenario: Settings) -> float | None:
-    """δ that is chosen for a study; None for the rule of all pages.
-
-    Parameters
-    ----------
-    scenario : Settings
-        On screen, or of a link.
-    """
+    """δ that is chosen for a study; None for the rule of all pages."""
     is_network = scenario.decided_task == WAVELET_REGRESSION.key
     return scenario.network.delta if is_network else scenario.delta
 
@@ -116,12 +100,8 @@ def change_unit(task: Task, target: float, unit: str) -> None:
 
     Parameters
     ----------
-    task : Task
-        What is published.
     target : float
         In the unit so far.
-    unit : str
-        One of those of the data.
     """
     data = session.data_task(task.key)
     source: Any = session.current().source_of(data)

@@ -177,8 +177,6 @@ def at_budgets(facts: PublicFacts, answer: MeanAnswer, odds: Sequence[risk.Odds]
 
     Parameters
     ----------
-    facts : PublicFacts
-        Names, units and bounds.
     answer : MeanAnswer
         The picture, of any number of budgets.
     odds : sequence of Odds

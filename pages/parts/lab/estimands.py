@@ -75,17 +75,7 @@ def attacker(view: ReleaseView) -> None:
 
 @dataclass(frozen=True)
 class More:
-    """Something of one estimand alone that the drawer holds.
-
-    Parameters
-    ----------
-    key : str
-        In links.
-    title : str
-        In the choice of details.
-    draw : callable
-        Draws it, given the view.
-    """
+    """Something of one estimand alone that the drawer holds."""
 
     key: str
     title: str
@@ -94,23 +84,9 @@ class More:
 
 @dataclass(frozen=True, kw_only=True)
 class Estimand:
-    """One thing that Lab can estimate.
+    """One thing that Lab can estimate."""
 
-    Parameters
-    ----------
-    key : str
-        In links; the `estimand` of its tasks.
-    title : str
-        In the selector.
-    see, choices, budget, own_data, options, in_brief : callable
-        As the module says.
-    cards : tuple
-        Blocks of *Estimate*.
-    details : tuple of More
-        Of the drawer.
-    """
-
-    key: str
+    key: str  # in links; the `estimand` of its tasks
     title: str
     see: Callable[[], View | None]
     cards: tuple[Block | tuple[Block, Block], ...]

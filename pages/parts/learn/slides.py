@@ -199,17 +199,7 @@ def _do(wish: str, lesson: type[Lesson], poll: Poll) -> None:
 
 
 def begin_class(lesson: type[Lesson], seed: int, worked: Worked) -> None:
-    """Open a class and its first slide.
-
-    Parameters
-    ----------
-    lesson : type of Lesson
-        With which it begins.
-    seed : int
-        Of data and noise.
-    worked : Worked
-        The lesson for this seed.
-    """
+    """Open a class and its first slide."""
     _do("open", lesson, poll_of(lesson, seed, worked))
     session.change(presenter="on")
 

@@ -475,8 +475,6 @@ def ledger_of_choice(choice: Choice, cost: ReleaseCost | None) -> None:
 
     Parameters
     ----------
-    choice : Choice
-        What is to be published.
     cost : ReleaseCost or None
         What it would cost, where that can be said.
     """

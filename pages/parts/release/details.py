@@ -25,8 +25,6 @@ def of(choice: Choice, cost: ReleaseCost | None) -> list[Detail]:
 
     Parameters
     ----------
-    choice : Choice
-        What is to be published.
     cost : ReleaseCost or None
         What it would cost, once the data are there.
     """

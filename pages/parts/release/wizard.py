@@ -40,12 +40,8 @@ def show(choice: Choice, cost: ReleaseCost | None, details: Sequence[Detail]) ->
 
     Parameters
     ----------
-    choice : Choice
-        What is to be published.
     cost : ReleaseCost or None
         What it would cost, where that can be said.
-    details : sequence of Detail
-        What the drawer can hold.
     """
     step = _step(choice)
     at = WIZARD.index(step)

@@ -74,14 +74,6 @@ def synthetic_section(curve: ReleasedCurve, name: str, budget: Budget, seed: int
     ----------
     curve : ReleasedCurve
         They are drawn from this release.
-    name : str
-        Of the release, for the watermark.
-    budget : Budget
-        Its guarantee.
-    seed : int
-        Of chance; stands in the watermark.
-    key : str
-        Of the chart on its page.
     is_own : bool
         Whether the release is a preview of data that are not published: then there is no file.
     """

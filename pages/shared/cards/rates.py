@@ -22,17 +22,9 @@ def beside(task: str, source: Source, mechanism: Mechanism, delta: float,
 
     Parameters
     ----------
-    task : str
-        The key of a task.
     source : Source
         On screen. To curves that are not simulated nothing is fitted, but to their twin; None
         until that has been simulated, which `note` asks for.
-    mechanism : Mechanism
-        With its settings.
-    delta : float
-        Of all budgets.
-    epsilons : sequence of float
-        On the horizontal axis.
     errors : (epsilons,)
         Root mean squared distances; NaN where nothing would be published.
     """
@@ -53,10 +45,6 @@ def note(rate: Beside | None, source: Source, mechanism: Mechanism, delta: float
     ----------
     rate : Beside or None
         The fitted rate; None where none is shown.
-    source, mechanism, delta
-        As for `beside`.
-    epsilon : float
-        On screen.
     """
     if rate is not None:
         st.markdown(f":small[{words.fitted(rate.fitted, not source.is_random)}]")
@@ -69,13 +57,7 @@ def note(rate: Beside | None, source: Source, mechanism: Mechanism, delta: float
 
 
 def is_known(source: Source, mechanism: Mechanism, delta: float) -> bool:
-    """Whether `beside` needs no waiting.
-
-    Parameters
-    ----------
-    source, mechanism, delta
-        As for `beside`.
-    """
+    """Whether `beside` needs no waiting."""
     return source.is_random or _is_known(_of_twin(source, mechanism, delta))
 
 

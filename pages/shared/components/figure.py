@@ -67,30 +67,15 @@ class Anchor:
 
 @dataclass(frozen=True)
 class AtBudget:
-    """What is said at one budget.
+    """What is said at one budget."""
 
-    Parameters
-    ----------
-    attacker : float
-        An upper bound on the accuracy of an attacker who starts at one half.
-    error : str
-        With its unit; empty where nothing is published.
-    within : str
-        What the error is below in 95 % of releases, with its unit.
-    is_weak : bool
-        Whether so much may be found out that the number stands out.
-    refused : tuple of str or None
-        A headline and what would help, where nothing would be published.
-    note : str
-        Under the figure, where little of it can be trusted.
-    """
-
-    attacker: float
-    error: str
-    within: str = ""
-    is_weak: bool = False
+    attacker: float  # an upper bound on the accuracy of an attacker who starts at one half
+    error: str  # with its unit; empty where nothing is published
+    within: str = ""  # what the error is below in 95 % of releases, with its unit
+    is_weak: bool = False  # whether so much may be found out that the number stands out
+    # a headline and what would help, where nothing would be published
     refused: tuple[str, str] | None = None
-    note: str = ""
+    note: str = ""  # under the figure, where little of it can be trusted
 
 
 _ROLES = {"quiet": "quiet", "raw": "raw", "truth": "truth", "without": "without",
@@ -104,12 +89,8 @@ def figure_payload(facts: PublicFacts, view: MeanAnswer, steps: Sequence[AtBudge
 
     Parameters
     ----------
-    facts : PublicFacts
-        Names, units and bounds.
     view : MeanAnswer
         Curves and their releases, of any number of budgets.
-    steps : sequence of AtBudget
-        One for each budget.
 
     Raises
     ------
@@ -211,15 +192,6 @@ def _differences(view: MeanAnswer, refused: NDArray[np.bool_]) -> tuple[Array, A
 def asked_payload(facts: PublicFacts, view: MeanAnswer, asked: AskedReleases) -> dict[str, Any]:
     """What the browser needs to draw the answers of releases at all budgets, as plain values.
 
-    Parameters
-    ----------
-    facts : PublicFacts
-        Names, units and bounds.
-    view : MeanAnswer
-        The picture whose releases were asked.
-    asked : AskedReleases
-        Their answers.
-
     Returns
     -------
     dict
@@ -253,15 +225,6 @@ def asked_payload(facts: PublicFacts, view: MeanAnswer, asked: AskedReleases) ->
 
 def groups_payload(facts: PublicFacts, view: MeanAnswer, groups: GroupedReleases) -> dict[str, Any]:
     """What the browser needs to draw two groups and their difference, as `asked_payload` has it.
-
-    Parameters
-    ----------
-    facts : PublicFacts
-        Names, units and bounds.
-    view : MeanAnswer
-        The picture of all people.
-    groups : GroupedReleases
-        Their groups, released apart.
 
     Returns
     -------
@@ -345,8 +308,6 @@ def figure(key: str, payload: Mapping[str, Any], start: Picked, rev: int = 0,
 
     Parameters
     ----------
-    key : str
-        Of the component.
     payload : dict
         From `figure_payload`.
     start : Picked

@@ -32,87 +32,52 @@ VERDICTS = ("close", "not far", "far off")  # up to `close`, up to three times t
 
 @dataclass(frozen=True)
 class Slide:
-    """What stands beside the picture where a teacher shows it to a class.
+    """What stands beside the picture where a teacher shows it to a class."""
 
-    Parameters
-    ----------
-    heading, ask : str
-        Which lesson it is, and what is to be guessed.
-    story, explains : sequence of str
-        Paragraphs before and after it is revealed; bold is the only markup.
-    shows : str
-        What happened, above `explains`.
-    question : Question
-        The closing one.
-    has_game : bool
-        Whether a game, which is another slide, comes between what happened and the question.
-    has_previous, has_next : bool
-        Whether there are lessons before and after.
-    start : str
-        Where a slide begins that is come back to: "shows", "question" or "answer"; else with what
-        is asked.
-    """
-
+    # heading, ask: which lesson it is, and what is to be guessed
     heading: str
     ask: str
+    # story, explains: paragraphs before and after it is revealed; bold is the only markup
     story: Sequence[str]
     shows: str
     explains: Sequence[str]
     question: Question
+    # whether a game, which is another slide, comes between what happened and the question
     has_game: bool
+    # has_previous, has_next: whether there are lessons before and after
     has_previous: bool
     has_next: bool
+    # where a slide begins that is come back to: "shows", "question" or "answer"; else with what is
+    # asked
     start: str = ""
 
 
 @dataclass(frozen=True)
 class Room:
-    """A class, as its teacher sees it.
+    """A class, as its teacher sees it."""
 
-    Parameters
-    ----------
-    code, key : str
-        In the link of the pupils, and known to the teacher's browser alone.
-    link, qr : str
-        The address for pupils, and its QR code as SVG; empty where they cannot reach the server.
-    note : str
-        How to join without it; bold is the only markup.
-    count : int
-        How many have guessed.
-    answers : sequence of int
-        How many have chosen each option of the closing question.
-    problem : str
-        Why phones cannot join, and what to do.
-    """
-
+    # code, key: in the link of the pupils, and known to the teacher's browser alone
     code: str
     key: str
+    # link, qr: the address for pupils, and its QR code as SVG; empty where they cannot reach the
+    # server
     link: str
     qr: str
-    note: str
+    note: str  # how to join without it; bold is the only markup
     count: int
-    answers: Sequence[int]
-    problem: str = ""
+    answers: Sequence[int]  # how many have chosen each option of the closing question
+    problem: str = ""  # why phones cannot join, and what to do
 
 
 @dataclass(frozen=True)
 class Report:
-    """What the browser said since the last run.
+    """What the browser said since the last run."""
 
-    Parameters
-    ----------
-    is_revealed : bool
-        Whether the rest of the picture is shown.
-    request : str
-        "next", "previous", "game", "leave", "open", "end", "back:" with a teacher's key; or
-        nothing.
-    sent : object
-        The values of a pupil's guess in this picture, unchecked, null for a handle that was not
-        moved; None if none came.
-    """
-
-    is_revealed: bool
+    is_revealed: bool  # whether the rest of the picture is shown
+    # "next", "previous", "game", "leave", "open", "end", "back:" with a teacher's key; or nothing
     request: str = ""
+    # the values of a pupil's guess in this picture, unchecked, null for a handle that was not
+    # moved; None if none came
     sent: object = None
 
 
@@ -122,16 +87,6 @@ def payload(lesson: str, picture: drawn.Picture, guess: Guess, ask: str, mode: s
 
     Parameters
     ----------
-    lesson : str
-        Its key.
-    picture : Picture
-        With what is revealed.
-    guess : Guess
-        What is guessed in it.
-    ask : str
-        The question.
-    mode : str
-        "page", "slides" or "pupil".
     turn : int
         A picture that is shown anew, with nothing revealed, has another turn.
     """
@@ -168,8 +123,6 @@ def guess(key: str, message: Mapping[str, Any], is_shown: bool = False, is_sent:
 
     Parameters
     ----------
-    key : str
-        Of the component.
     message : dict
         From `payload`.
     is_shown : bool
@@ -178,8 +131,6 @@ def guess(key: str, message: Mapping[str, Any], is_shown: bool = False, is_sent:
         Whether the guess of this pupil was counted.
     guesses : sequence of sequence of float or None
         Those of a class that are drawn as dots; None where nothing was guessed.
-    slide, room : Slide, Room, optional
-        Of a teacher.
     """
     is_revealed = is_shown or bool(step(key, message))
     result = _component(

@@ -19,7 +19,5 @@ def memo(html: str, key: str) -> None:
     ----------
     html : str
         A document that stands alone, without a script.
-    key : str
-        Tells documents of a page apart.
     """
     _component(key=key, data={"html": html})

@@ -23,15 +23,10 @@ def slider(label: str, steps: Sequence[str], at: int, ends: tuple[str, str], key
 
     Parameters
     ----------
-    label : str
-        What is heard of it.
     steps : sequence of str
         What each step is called, from left to right.
     at : int
         The step at which the page stands; the browser goes there when the session's `rev` changes.
-    ends : pair of str
-        Words below its ends.
-    key : str
     moved : callable
         Told the step where it rests.
     """

@@ -15,27 +15,14 @@ from pages.shared.state import session
 
 @dataclass(frozen=True)
 class Detail:
-    """One thing that the drawer can hold.
-
-    Parameters
-    ----------
-    key : str
-        In a link.
-    title : str
-        In the choice of details.
-    draw : callable
-        Draws it.
-    folds : tuple of str
-        Keys of folds inside it: a link that opens one opens the drawer here.
-    is_fold : bool
-        Whether it is one fold and nothing else, which then opens with it.
-    """
+    """One thing that the drawer can hold."""
 
     key: str
     title: str
     draw: Callable[[], object]
+    # keys of folds inside it: a link that opens one opens the drawer here
     folds: tuple[str, ...] = ()
-    is_fold: bool = False
+    is_fold: bool = False  # whether it is one fold and nothing else, which then opens with it
 
     @property
     def keys(self) -> set[str]:

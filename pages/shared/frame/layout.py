@@ -62,9 +62,6 @@ def warned(texts: Iterable[str], heading: str = "", icon: str = ":material/warni
     ----------
     texts : iterable of str
         As Markdown; empty ones are left out.
-    heading : str
-        Above them.
-    icon : str
     """
     lines = [text for text in texts if text]
     if len(lines) > 1 or (lines and heading):

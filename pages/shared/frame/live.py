@@ -26,17 +26,10 @@ _NOTHING = "Nothing would be published at this ε."
 
 
 class LiveView(ReleaseView):
-    """One release on screen, and those of the other steps as soon as they are known.
-
-    Attributes
-    ----------
-    answer
-        Of the present budget.
-    pictures : sequence
-        Answers without errors, one for each step of the slider; () until they are computed.
-    """
+    """One release on screen, and those of the other steps as soon as they are known."""
 
     answer: Any
+    # answers without errors, one for each step of the slider; () until they are computed
     pictures: Sequence[Any] = ()
     _compute: tuple[Any, ...]
     _later: tuple[Any, ...] = ()
@@ -48,7 +41,6 @@ class LiveView(ReleaseView):
         ----------
         function : callable
             Of the engine; called with the arguments and the ε of all steps.
-        *arguments : object
         """
         self._compute = function, *arguments, session.steps(self.settings.epsilon)
         if run.knows(*self._compute):
@@ -85,8 +77,6 @@ class LiveView(ReleaseView):
 
         Parameters
         ----------
-        words : str
-            What is said so far.
         *call : object
             The function of the engine, and its arguments.
         """
@@ -125,12 +115,8 @@ class LiveView(ReleaseView):
 
         Parameters
         ----------
-        title : str
-            Above the table of its numbers.
         key : str
             Tells the charts of a page apart.
-        height, phone : int
-            In pixels.
         look : object
             What the chart hangs on beside the answer.
         make : callable

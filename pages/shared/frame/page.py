@@ -41,25 +41,21 @@ class View:
 
     Attributes
     ----------
-    page : str
-        The name of the page.
-    fold_prefix, chart_prefix : str
-        What the keys of its folds, which links hold, and of its charts begin with.
-    task : str
-        Whose data are on screen; "" where the visitor's own data never are.
-    code_note, code_scope : str
-        What stands under the command line, and which numbers of the page are not in the code.
     charts : dict of str to Chart
         Those on screen by title, for the tables of their numbers.
     """
 
     page: ClassVar[str]
+    # fold_prefix, chart_prefix: what the keys of its folds, which links hold, and of its charts
+    # begin with
     fold_prefix: ClassVar[str] = ""
     chart_prefix: ClassVar[str] = ""
     formula_label: ClassVar[str] = "Formula and source"
+    # code_note, code_scope: what stands under the command line, and which numbers of the page are
+    # not in the code
     code_note: str = ""
     code_scope: ClassVar[str] = ""
-    task: str = settings.TASK
+    task: str = settings.TASK  # whose data are on screen; "" where the visitor's own data never are
 
     def __init__(self) -> None:
         self.settings = session.current()
@@ -77,8 +73,6 @@ class View:
 
         Parameters
         ----------
-        title : str
-            Above its table, as Markdown.
         key : str
             Tells the charts of a page apart.
         height, phone : int
@@ -138,28 +132,22 @@ class View:
 
 
 class ReleaseView(View):
-    """One release on screen: its strip, promise, odds, ledger and formula follow from its ledger.
-
-    Attributes
-    ----------
-    source, facts, sizes
-        The data on screen, what is publicly known of them, and how many they are.
-    mechanism, budget, spends
-        The method, the budget asked for, and what each step of it spends; () where it is refused.
-    tuning : dict
-        What the method chose on this page, by name.
-    warning : str
-        What the release says against itself, for the strip.
+    """One release on screen: its strip, promise, odds, ledger and formula follow from its
+    ledger.
     """
 
+    # source, facts, sizes: the data on screen, what is publicly known of them, and how many they
+    # are
     source: Source
     facts: PublicFacts
     sizes: Sizes
+    # mechanism, budget, spends: the method, the budget asked for, and what each step of it spends;
+    # () where it is refused
     mechanism: Mechanism
     budget: Budget
     spends: Sequence[Spend]
-    tuning: Mapping[str, object] = {}
-    warning: str = ""
+    tuning: Mapping[str, object] = {}  # what the method chose on this page, by name
+    warning: str = ""  # what the release says against itself, for the strip
 
     @property
     def is_own(self) -> bool:
@@ -258,8 +246,6 @@ def look(see: Callable[[], AnyView | None], height: int = 430, data: str = "") -
     ----------
     see : callable
         Gives the view, or None where it has said why there is none.
-    height, data
-        As in `compute`.
 
     Returns
     -------

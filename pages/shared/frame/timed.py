@@ -57,10 +57,6 @@ def row_by_row(words: str, compute: Callable[..., Any], calls: Sequence[tuple[An
     ----------
     words : str
         What is computed; a bar says how much of it is there.
-    compute : callable
-        A function of the engine.
-    calls : sequence of tuple
-        Its arguments, once for each result.
     draw : callable
         Draws the first results, at least one.
     height : int

@@ -41,10 +41,6 @@ class Asset:
 
     Parameters
     ----------
-    read : callable
-        Gives its content.
-    name : str
-        Its ending says what it is.
     keeps : bool
         Whether its name changes with its content, so that a browser may keep it for ever.
     """

@@ -41,28 +41,14 @@ class Stage(IntEnum):
 
 @dataclass(frozen=True)
 class Poll:
-    """What a class guesses.
-
-    Parameters
-    ----------
-    lesson : str
-        Its key.
-    seed : int
-        Of its data and noise.
-    n_values : int
-        How many numbers a guess has.
-    low, high : float
-        Between which each of them lies.
-    n_options : int
-        How many answers the closing question has.
-    """
+    """What a class guesses."""
 
     lesson: str
     seed: int
     n_values: int
     low: float
     high: float
-    n_options: int
+    n_options: int  # how many answers the closing question has
 
     def checked(self, values: object) -> Numbers:
         """A guess as numbers, None for each that was left out.
@@ -87,27 +73,13 @@ class Poll:
 
 @dataclass
 class Classroom:
-    """One class.
-
-    Parameters
-    ----------
-    code : str
-        In the link of the pupils.
-    key : str
-        Known to the browser of the teacher alone, who can come back with it.
-    poll : Poll
-        What is on screen.
-    ends_at : float
-        When it ends by itself, by the clock of `Classrooms`; s.
-    stage : Stage
-        How far the teacher is in it.
-    """
+    """One class."""
 
     code: str
-    key: str
+    key: str  # known to the browser of the teacher alone, who can come back with it
     poll: Poll
-    ends_at: float
-    stage: Stage = Stage.GUESS
+    ends_at: float  # when it ends by itself, by the clock of `Classrooms`; s
+    stage: Stage = Stage.GUESS  # how far the teacher is in it
     _guesses: dict[Poll, dict[int, Numbers]] = field(
         default_factory=lambda: defaultdict(dict))  # by seat, for every picture
     _answers: dict[Poll, dict[int, int]] = field(
@@ -140,10 +112,6 @@ class Classroom:
         ----------
         seat : int
             From `seat`.
-        poll : Poll
-            What the visitor saw.
-        values : object
-            What their browser sent.
 
         Raises
         ------
@@ -163,8 +131,6 @@ class Classroom:
         ----------
         seat : int
             From `seat`.
-        poll : Poll
-            What the visitor saw.
         option : int
             Which of its options, from 0 on.
 
@@ -214,13 +180,7 @@ class Classroom:
 
 
 class Classrooms:
-    """The classes of this server.
-
-    Parameters
-    ----------
-    clock : callable
-        Gives the time; s.
-    """
+    """The classes of this server."""
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
         self._clock = clock

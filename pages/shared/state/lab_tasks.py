@@ -13,21 +13,12 @@ from engine.core.tasks import Task
 
 @dataclass(frozen=True)
 class LabTask:
-    """A task whose data and method are chosen in Lab.
-
-    Parameters
-    ----------
-    estimand : str
-        Its name among the estimands of Lab.
-    letters : (str, str)
-        Of its source and of its mechanism, in links.
-    among : str
-        The setting that says which task of its estimand is looked at, where there are several.
-    """
+    """A task whose data and method are chosen in Lab."""
 
     task: Task
-    estimand: str
-    letters: tuple[str, str]
+    estimand: str  # its name among the estimands of Lab
+    letters: tuple[str, str]  # (str, str): of its source and of its mechanism, in links
+    # the setting that says which task of its estimand is looked at, where there are several
     among: str = ""
 
     @property

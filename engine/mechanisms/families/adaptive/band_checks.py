@@ -33,8 +33,6 @@ def have_finer_detail(basis: Basis, centre: Array, covariance: Array, half_width
 
     Parameters
     ----------
-    basis : Basis
-        The r functions.
     centre : (…, r)
         Released coefficients.
     covariance : (…, r, r)
@@ -82,8 +80,6 @@ def have_steep_ends(basis: Basis, centre: Array, covariance: Array, half_width: 
 
     Parameters
     ----------
-    basis : Basis
-        The r functions.
     centre : (…, r)
         Released coefficients.
     covariance : (…, r, r)

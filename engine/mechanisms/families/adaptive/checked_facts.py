@@ -342,8 +342,6 @@ def decide(question: Question, measured: Array, noise: Array) -> Decision:
 
     Parameters
     ----------
-    question : Question
-        What was asked.
     measured, noise : (…, numbers)
         Averages over people with weights undone, and the standard deviations of their noise.
     """

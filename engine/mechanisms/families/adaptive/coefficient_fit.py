@@ -38,16 +38,9 @@ _MAX = 4_000_000  # entries of T of all curves of these repeats
 
 @dataclass(frozen=True)
 class CoefficientPlan(AdaptivePlan):
-    """The plan of coefficients.
+    """The plan of coefficients."""
 
-    Parameters
-    ----------
-    covariate_shares : tuple of float
-        Of μ², of both releases of the covariates; 0 for one that is not made.
-    constants : Constants
-        Of the clips.
-    """
-
+    # of μ², of both releases of the covariates; 0 for one that is not made
     covariate_shares: tuple[float, ...]
     constants: Constants
 
@@ -69,13 +62,6 @@ class CoefficientStreams(Streams):
 
         Parameters
         ----------
-        rng : numpy.random.Generator
-            Where noise comes from.
-        repeats, draws : int
-        n_functions : int
-            K.
-        size : int
-            Of the largest basis.
         n_facts : int
             Numbers of the first message; 0 where facts are not checked. Its noise is drawn last.
         """
@@ -98,15 +84,9 @@ class CoefficientPiece(Piece):
 
 @dataclass(frozen=True)
 class CoefficientEvidence(Evidence):
-    """With what released covariates tell.
+    """With what released covariates tell."""
 
-    Parameters
-    ----------
-    doubt : (plans, repeats, draws, K)
-        As `CovariateMoments` has it.
-    """
-
-    doubt: Array
+    doubt: Array  # (plans, repeats, draws, K): as `CovariateMoments` has it
 
 
 class CoefficientFit(AdaptiveFit[CoefficientEvidence]):
@@ -118,10 +98,6 @@ class CoefficientFit(AdaptiveFit[CoefficientEvidence]):
         Moments of all curves with their regressors, responses in unit scale.
     declared : Array or None
         (K, K), second moments of the regressors where they are stated, else None.
-    scale : Scale
-        From readings to [−1, 1].
-    rng : numpy.random.Generator
-        Spawns the noise of every site.
     """
 
     def __init__(self, data: CurveData, basis: Basis, plans: Sequence[CoefficientPlan], draws: int,
@@ -200,13 +176,7 @@ class CoefficientFit(AdaptiveFit[CoefficientEvidence]):
 
         Parameters
         ----------
-        s : int
-            Number of the site.
         regressors : (repeats, K, people)
-        members : sequence of int
-            Plans of one kind, by their numbers.
-        repeats : slice
-            Of the data.
         """
         shares = self.covariate_plans[members[0]].covariate_shares
         with np.errstate(divide="ignore"):  # a release that is not made has no share

@@ -30,11 +30,6 @@ _FEW = 100.0  # N below which more is spent on looking; its split everywhere cos
 def joint_shares(effective: float) -> tuple[float, ...]:
     """Shares of μ² of the four joint releases, with or without a band.
 
-    Parameters
-    ----------
-    effective : float
-        N of `effective_size`.
-
     Returns
     -------
     tuple of float
@@ -51,60 +46,38 @@ class Constants:
     """Radii and widths of one run of `adaptive.location`, and what it allows for.
 
     A radius c is that of an ellipsoid with half-axes d; a width is κ in c² = κ Σ d².
-
-    Parameters
-    ----------
-    first_radius : float
-        c of the first location, in units of ‖√u‖. Tuned; smaller is better where the mean is small
-        against its bounds and worse elsewhere, so this is the compromise.
-    first_scale : float
-        c of the first scale, over that. Tuned with it.
-    middle_width, scale_width, final_width : float
-        κ of the second location, the second scale (of separate releases) and the final location.
-        Tuned: narrower bands cover less often, wider ones have more noise.
-    prior : float
-        Size of coefficients before anything is measured, in units of u. Tuned.
-    prior_in_band : float
-        Times the prior, where the design leaves coefficients to it.
-    least_kept, least_slope : float
-        Shares that clipping is never taken to leave less of, so that dividing by them cannot
-        blow up noise.
-    full : float
-        Of the radius, that released sizes have where nearly all people were clipped: people as in
-        the reference law have 1.03 at most.
-    most_noise_full : float
-        Noise in these sizes, of the radius, from which this cannot be told.
-    least_kept_full : float
-        The same as `least_kept`, there.
-    moments_width : float
-        κ of the second moments, where they have one of their own.
-    tail_allowance : float
-        Of the variance that sizes alone stand for.
-    bias_allowance : float
-        Of an early centre, in units of the spread that was released there.
-    by_people : bool
-        Whether sites count by their people, and not by the precision of what they send.
-    ball : float
-        Radius of a ball about the middle of the bounds that no curve lies outside of; infinite
-        where none is known.
     """
 
+    # c of the first location, in units of ‖√u‖. Tuned; smaller is better where the mean is small
+    # against its bounds and worse elsewhere, so this is the compromise.
     first_radius: float = 0.5
-    first_scale: float = 0.4
+    first_scale: float = 0.4  # c of the first scale, over that. Tuned with it.
+    # middle_width, scale_width, final_width: κ of the second location, the second scale (of
+    # separate releases) and the final location. Tuned: narrower bands cover less often, wider ones
+    # have more noise.
     scale_width: float = 1.5
     final_width: float = 1.5
     middle_width: float = 1.0
-    prior: float = 0.4
-    prior_in_band: float = 1.0
+    prior: float = 0.4  # size of coefficients before anything is measured, in units of u. Tuned.
+    prior_in_band: float = 1.0  # times the prior, where the design leaves coefficients to it
+    # least_kept, least_slope: shares that clipping is never taken to leave less of, so that
+    # dividing by them cannot blow up noise
     least_kept: float = 0.5
     least_slope: float = 0.3
+    # of the radius, that released sizes have where nearly all people were clipped: people as in the
+    # reference law have 1.03 at most
     full: float = 1.05
+    # noise in these sizes, of the radius, from which this cannot be told
     most_noise_full: float = 0.25
     least_kept_full: float = 1 / 3
-    moments_width: float = np.inf
-    tail_allowance: float = 1.0
+    moments_width: float = np.inf  # κ of the second moments, where they have one of their own
+    tail_allowance: float = 1.0  # of the variance that sizes alone stand for
+    # of an early centre, in units of the spread that was released there
     bias_allowance: float = 0.0
+    # whether sites count by their people, and not by the precision of what they send
     by_people: bool = False
+    # radius of a ball about the middle of the bounds that no curve lies outside of; infinite where
+    # none is known
     ball: float = math.inf
 
 
@@ -125,35 +98,16 @@ class Width(NamedTuple):
     """κ of the last step: the least up to a size N, from there on growing like a power of N.
 
     It moves in parts of a doubling, so that budgets near each other run together.
-
-    Parameters
-    ----------
-    smallest : float
-        κ of small studies.
-    grows_from : float
-        N up to which it stays so.
-    power : float
-        Of N.
-    largest_growth : float
-        Times the least that it grows to.
-    parts : int
-        Of a doubling.
     """
 
-    smallest: float
-    grows_from: float
-    power: float = 1.0
-    largest_growth: float = 64.0
+    smallest: float  # κ of small studies
+    grows_from: float  # N up to which it stays so
+    power: float = 1.0  # of N
+    largest_growth: float = 64.0  # times the least that it grows to
     parts: int = 2
 
     def at(self, effective: float) -> float:
-        """κ at an effective size.
-
-        Parameters
-        ----------
-        effective : float
-            N of `effective_size`.
-        """
+        """κ at an effective size."""
         growth = min(max((effective / self.grows_from) ** self.power, 1.0), self.largest_growth)
         return self.smallest * 2 ** (round(self.parts * math.log2(growth)) / self.parts)
 

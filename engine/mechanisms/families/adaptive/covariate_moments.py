@@ -42,45 +42,23 @@ _WIDEST, _BY_LEVERAGE = 25.0, 60.0
 
 
 def shift(n_functions: int) -> float:
-    """By how much one of n people can move either release in Frobenius norm, times n: √2 K.
-
-    Parameters
-    ----------
-    n_functions : int
-        K.
-    """
+    """By how much one of n people can move either release in Frobenius norm, times n: √2 K."""
     return float(np.sqrt(2) * n_functions)
 
 
 def steps(n_functions: int) -> tuple[Step, Step]:
-    """Both releases with their sensitivity, which grows with the number of covariates.
-
-    Parameters
-    ----------
-    n_functions : int
-        K.
-    """
+    """Both releases with their sensitivity, which grows with the number of covariates."""
     return (replace(IN_RANGES, sensitivity=shift(n_functions)),
             replace(SCALED, sensitivity=shift(n_functions)))
 
 
 @dataclass(frozen=True)
 class CovariateSite:
-    """One site's regressors and its noise.
+    """One site's regressors and its noise."""
 
-    Parameters
-    ----------
-    regressors : (repeats, K, people)
-    unit : (2, columns)
-        1/(n μ_k), infinite for a release that is not made.
-    noise : (2, repeats, columns, K, K)
-        Symmetric, of variance 1 on the diagonal and ½ beside it.
-    index : int
-        Number of the site.
-    """
-
-    regressors: Array
-    unit: Array
+    regressors: Array  # (repeats, K, people)
+    unit: Array  # (2, columns): 1/(n μ_k), infinite for a release that is not made
+    # (2, repeats, columns, K, K): symmetric, of variance 1 on the diagonal and ½ beside it
     noise: Array
     index: int = 0
 
@@ -89,17 +67,7 @@ class CovariateSite:
         return int(self.regressors.shape[1])
 
     def noise_scale(self, step: Step) -> Array:
-        """Standard deviation of the noise on the diagonal.
-
-        Parameters
-        ----------
-        step : Step
-            One of `STEPS`.
-
-        Returns
-        -------
-        (columns,)
-        """
+        """Standard deviation of the noise on the diagonal: (columns,)."""
         return np.asarray(shift(self.n_functions) * self.unit[STEPS.index(step)])
 
     def first(self) -> Array:
@@ -108,16 +76,12 @@ class CovariateSite:
         return self.send(IN_RANGES, average[:, None])
 
     def second(self, standard: Array) -> Array:
-        """Release the second moments of the weighted V G.
+        """Release the second moments of the weighted V G: (repeats, columns, K, K).
 
         Parameters
         ----------
         standard : (repeats, columns, K, K)
             V.
-
-        Returns
-        -------
-        (repeats, columns, K, K)
         """
         scaled = standard @ self.regressors[:, None]
         weighted = regressor_maps.weights(scaled) * scaled
@@ -128,8 +92,6 @@ class CovariateSite:
 
         Parameters
         ----------
-        step : Step
-            One of `STEPS`.
         average : (repeats, columns or 1, K, K)
 
         Returns
@@ -145,24 +107,15 @@ class CovariateSite:
 
 @dataclass(frozen=True)
 class CovariateMoments:
-    """What was learned of the covariates, all of it released or public.
-
-    Parameters
-    ----------
-    map : RegressorMap
-        Makes them comparable.
-    moments : (repeats, columns, K, K)
-        Those of G as they stand.
-    doubt : (repeats, columns, K)
-        How much of every regressor's variance is left when the others explain theirs: standard
-        deviation of the noise in it, over its released value.
-    widening : (repeats, columns)
-        By how much radii² must grow so that the few who tell an effect are not clipped away.
-    """
+    """What was learned of the covariates, all of it released or public."""
 
     map: RegressorMap
-    moments: Array
+    moments: Array  # (repeats, columns, K, K): those of G as they stand
+    # (repeats, columns, K): how much of every regressor's variance is left when the others explain
+    # theirs: standard deviation of the noise in it, over its released value
     doubt: Array
+    # (repeats, columns): by how much radii² must grow so that the few who tell an effect are not
+    # clipped away
     widening: Array
 
 
@@ -174,7 +127,6 @@ def learned(sites: Sequence[CovariateSite], declared: Array | None = None) -> Co
 
     Parameters
     ----------
-    sites : sequence of CovariateSite
     declared : (K, K)
         Stated second moments of the regressors.
     """

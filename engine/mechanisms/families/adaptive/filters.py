@@ -22,18 +22,10 @@ _MIN_NOISE = 1e-9  # of a measurement, in units of what it measures: for directi
 
 @dataclass(frozen=True)
 class Combined:
-    """M of an average over sites, Σ_s ω_s M_s; errors of the M_s are independent between sites.
+    """M of an average over sites, Σ_s ω_s M_s; errors of the M_s are independent between sites."""
 
-    Parameters
-    ----------
-    mixings : sequence of Mixing
-        M_s.
-    weights : (sites, …, p)
-        ω_s, with which the average was formed.
-    """
-
-    mixings: Sequence[Mixing]
-    weights: Array
+    mixings: Sequence[Mixing]  # M_s
+    weights: Array  # (sites, …, p): ω_s, with which the average was formed
 
     @property
     def matrix(self) -> Array:
@@ -41,16 +33,12 @@ class Combined:
                               zip(self.weights, self.mixings, strict=True)))
 
     def uncertainty(self, covariance: Array) -> Array:
-        """Variance that errors of the M_s add.
+        """Variance that errors of the M_s add: (…, p).
 
         Parameters
         ----------
         covariance : (…, p, p)
             Of a − β.
-
-        Returns
-        -------
-        (…, p)
         """
         return np.asarray(sum(weight**2 * mixing.uncertainty(covariance) for weight, mixing in
                               zip(self.weights, self.mixings, strict=True)))
@@ -104,30 +92,20 @@ class Filter(Protocol):
         """
 
     def covariance(self, sampling: Array) -> Array:
-        """Covariance of the centre.
+        """Covariance of the centre: (…, p, p).
 
         Parameters
         ----------
         sampling : (…, p, p)
             That of x/J over who takes part.
-
-        Returns
-        -------
-        (…, p, p)
         """
 
 
 @dataclass(frozen=True)
 class Independent:
-    """Coefficients that are measured one by one.
+    """Coefficients that are measured one by one."""
 
-    Parameters
-    ----------
-    variance : (…, p)
-        Of the centre's privacy noise.
-    """
-
-    variance: Array
+    variance: Array  # (…, p): of the centre's privacy noise
 
     def update(self, measured: Array, noise: Array, slope: Array, sampling: Array,
                response: Array | None, design: Combined | None
@@ -146,30 +124,20 @@ class Independent:
 
 @dataclass(frozen=True)
 class Joint:
-    """Coefficients of which the design tells sums, or of which it is itself uncertain.
+    """Coefficients of which the design tells sums, or of which it is itself uncertain."""
 
-    Parameters
-    ----------
-    noise : (…, p, p)
-        Covariance of the centre's privacy noise, and of the prior as far as it still counts.
-    pull : (…, p, p)
-        How the centre answers to sampling error of x/J, which all measurements share.
-    left : (…, p, p)
-        How the centre still answers to the prior's error.
-    prior : (…, p)
-        Variance of that error, for the bands: more than what the filter starts from.
-    doubt : (p, p), optional
-        By how much M may differ from what the design states, D.
-    unsure : (…, p, p)
-        What D leaves of the last step: of the centre's covariance C before it and its gain G the
-        covariance G J D C (G J D)'. Earlier steps count through C.
-    """
-
+    # (…, p, p): covariance of the centre's privacy noise, and of the prior as far as it still
+    # counts
     noise: Array
+    # (…, p, p): how the centre answers to sampling error of x/J, which all measurements share
     pull: Array
-    left: Array
+    left: Array  # (…, p, p): how the centre still answers to the prior's error
+    # (…, p): variance of that error, for the bands: more than what the filter starts from
     prior: Array
+    # (p, p), optional: by how much M may differ from what the design states, D
     doubt: Array | None = None
+    # (…, p, p): what D leaves of the last step: of the centre's covariance C before it and its gain
+    # G the covariance G J D C (G J D)'. Earlier steps count through C.
     unsure: Array | float = 0.0
 
     @classmethod

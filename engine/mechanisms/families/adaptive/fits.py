@@ -55,30 +55,15 @@ def _none() -> Array:
 
 @dataclass(frozen=True)
 class AdaptivePlan(Plan):
-    """All that is fixed before any reading is looked at: public sizes and one budget per site.
+    """All that is fixed before any reading is looked at: public sizes and one budget per site."""
 
-    Parameters
-    ----------
-    size : int
-        R, how many waves are kept of each function.
-    budgets : tuple of Budget
-        That of each site.
-    shares : tuple of float
-        Of μ², or of ε where δ = 0, that the releases of
-        `engine.mechanisms.families.adaptive.location` have.
-    verdict : Feasibility
-        Whether these sizes and budgets can give anything.
-    shrinks : bool
-        Whether waves that noise could have made are shrunk.
-    is_joint : bool
-        Whether sizes and second moments are sent together with a location.
-    """
-
-    size: int
+    size: int  # R, how many waves are kept of each function
     budgets: tuple[Budget, ...]
+    # of μ², or of ε where δ = 0, that the releases of
+    # `engine.mechanisms.families.adaptive.location` have
     shares: tuple[float, ...]
-    verdict: Feasibility
-    shrinks: bool
+    verdict: Feasibility  # whether these sizes and budgets can give anything
+    shrinks: bool  # whether waves that noise could have made are shrunk
     is_joint: bool
     first: FirstMessage | None = field(default=None, kw_only=True)  # None: facts are not checked
     first_share: float = field(default=0.0, kw_only=True)  # of the first and of the last message
@@ -117,21 +102,12 @@ class AdaptivePlan(Plan):
 
 @dataclass(frozen=True)
 class Streams:
-    """The standard noise of one site, shared by all budgets: it only ever sees its own.
+    """The standard noise of one site, shared by all budgets: it only ever sees its own."""
 
-    Parameters
-    ----------
-    normals : (6, repeats, draws, K, r)
-        Of locations and scales.
-    gaps : (5, repeats, draws, K, r)
-        Standard exponentials of the first five, where δ = 0; else empty.
-    symmetric : (repeats, draws, K, r, K, r)
-        Of second moments.
-    """
-
-    normals: Array
+    normals: Array  # (6, repeats, draws, K, r): of locations and scales
+    # (5, repeats, draws, K, r): standard exponentials of the first five, where δ = 0; else empty
     gaps: Array
-    symmetric: Array
+    symmetric: Array  # (repeats, draws, K, r, K, r): of second moments
     # of the last message, (repeats, draws, 2), and of the first, (repeats, draws, numbers)
     far: Array = field(default_factory=_none, kw_only=True)
     facts: Array = field(default_factory=_none, kw_only=True)
@@ -142,10 +118,6 @@ class Streams:
 
         Parameters
         ----------
-        repeats : slice
-            Of the data.
-        size : int
-            How many waves.
         pure : bool
             Whether δ = 0.
 
@@ -160,19 +132,7 @@ class Streams:
         return spherical(noise[:-1], _flat(self.gaps[:, repeats, ..., :size]))
 
     def of_moments(self, repeats: slice, size: int) -> Array:
-        """Symmetric noise of second moments.
-
-        Parameters
-        ----------
-        repeats : slice
-            Of the data.
-        size : int
-            How many waves.
-
-        Returns
-        -------
-        (repeats, draws, K × size, K × size)
-        """
+        """Symmetric noise of second moments: (repeats, draws, K × size, K × size)."""
         symmetric_noise = self.symmetric[repeats, ..., :size, :, :size]
         p = symmetric_noise.shape[-1] * symmetric_noise.shape[-2]
         return symmetric_noise.reshape(*symmetric_noise.shape[:2], p, p)
@@ -184,15 +144,11 @@ def _flat(noise: Array) -> Array:
 
 
 def symmetric(square: Array) -> Array:
-    """The symmetric part of matrices.
+    """The symmetric part of matrices: (…, p, p).
 
     Parameters
     ----------
     square : (…, p, p)
-
-    Returns
-    -------
-    (…, p, p)
     """
     return np.asarray((square + square.swapaxes(-1, -2)) / 2)
 
@@ -222,10 +178,6 @@ def columns(noise: Array, plans: int, axis: int) -> Array:
     Parameters
     ----------
     noise : (…, draws, …)
-    plans : int
-        How many.
-    axis : int
-        That of the draws.
 
     Returns
     -------
@@ -238,30 +190,21 @@ def columns(noise: Array, plans: int, axis: int) -> Array:
 
 @dataclass(frozen=True)
 class UnitFit:
-    """The fits of all plans in unit scale; waves that a plan does not keep are zero.
+    """The fits of all plans in unit scale; waves that a plan does not keep are zero."""
 
-    Parameters
-    ----------
-    centre, covariance : (plans, repeats, draws, …, r)
-        And (…, r, r), where … stands for the functions of a model with several.
-    noise_free, noise_free_covariance : Array
-        The same without noise, (plans, repeats, …).
-    parts : ServerParts
-        What each site adds to the squared error, in unit scale, too.
-    sites_differ, hides_sites : (plans, repeats, draws) array of bool
-        As `Located` has them.
-    people : SecondMoments or None
-        How people's curves deviate, for models in which that can be read; NaN where it was not
-        released.
-    """
-
+    # centre, covariance, each (plans, repeats, draws, …, r): and (…, r, r), where … stands for the
+    # functions of a model with several
     centre: Array
     covariance: Array
+    # noise_free, noise_free_covariance: the same without noise, (plans, repeats, …)
     noise_free: Array
     noise_free_covariance: Array
-    parts: ServerParts
+    parts: ServerParts  # what each site adds to the squared error, in unit scale, too
+    # sites_differ, hides_sites, each (plans, repeats, draws) array of bool: as `Located` has them):
     sites_differ: NDArray[np.bool_]
     hides_sites: NDArray[np.bool_]
+    # how people's curves deviate, for models in which that can be read; NaN where it was not
+    # released
     people: SecondMoments | None = None
 
     @classmethod
@@ -271,11 +214,6 @@ class UnitFit:
 
         Parameters
         ----------
-        plans, repeats, draws : int
-        shape : tuple of int
-            (…, r), of one release.
-        servers : int
-            How many sites.
         readings : tuple of pairs of int
             Of `SecondMoments`, where those are to be put; else empty.
         """
@@ -299,8 +237,6 @@ class UnitFit:
 
         Parameters
         ----------
-        piece : Piece
-            What was located.
         located : Located
             Where it is.
         feasible : sequence of int
@@ -329,19 +265,7 @@ class UnitFit:
 
 @dataclass(frozen=True)
 class Piece:
-    """Some plans of one kind and some repeats, and what is needed to locate their mean.
-
-    Parameters
-    ----------
-    members : sequence of int
-        The plans, by their numbers.
-    repeats : slice
-        Of the data.
-    sites : sequence of SiteDeviations
-        Their curves with their noise.
-    public_scale, law, constants, n_functions, prior : Array
-        As in `engine.mechanisms.families.adaptive.location.locate`.
-    """
+    """Some plans of one kind and some repeats, and what is needed to locate their mean."""
 
     members: list[int]
     repeats: slice
@@ -447,22 +371,13 @@ class Evidence:
     """What steps of releases tell of them beside their numbers: released or public, each of it.
 
     Cautions are judged from it. What a release does not say is False or 0.
-
-    Parameters
-    ----------
-    sizes : Sizes
-        Public sizes.
-    released : (plans, repeats, draws) array of bool
-        The releases that say anything at all.
-    innovations : (plans, repeats, draws)
-        Of final locations.
-    sites_differ, hides_sites : (plans, repeats, draws) array of bool
-        As `Located` has them.
     """
 
     sizes: Sizes
+    # (plans, repeats, draws) array of bool: the releases that say anything at all
     released: NDArray[np.bool_]
-    innovations: Array
+    innovations: Array  # (plans, repeats, draws): of final locations
+    # sites_differ, hides_sites, each (plans, repeats, draws) array of bool: as `Located` has them):
     sites_differ: NDArray[np.bool_]
     hides_sites: NDArray[np.bool_]
     heard: Heard
@@ -484,22 +399,8 @@ class AdaptiveFit(Generic[E]):
 
     Parameters
     ----------
-    data : CurveData
-        CurveData.
-    basis : Basis
-        The waves of the largest plan.
-    plans : sequence of AdaptivePlan
-        One for each budget.
-    draws : int
-        How often noise is drawn.
-    streams : sequence of Streams
-        The noise of each site.
-    design : Design
-        How observation times come about.
     shape : tuple of int
         (r,), or (K, r) for a model with several functions.
-    scale : Scale
-        From readings to [−1, 1].
     """
 
     def __init__(self, data: CurveData, basis: Basis, plans: Sequence[AdaptivePlan], draws: int,
@@ -535,8 +436,6 @@ class AdaptiveFit(Generic[E]):
 
         Parameters
         ----------
-        piece : Piece
-            What was located.
         located : Located
             In the coordinates in which deviations are clipped.
 
@@ -609,53 +508,27 @@ class AdaptiveFit(Generic[E]):
     # -- what was released --------------------------------------------------------------------
 
     def evidence(self, fit: UnitFit) -> E:
-        """What the steps of the releases told, once they are fitted.
-
-        Parameters
-        ----------
-        fit : UnitFit
-            Of all plans.
-        """
+        """What the steps of the releases told, once they are fitted."""
         raise NotImplementedError
 
     def evidence_of_steps(self, fit: UnitFit) -> Evidence:
-        """What the steps of every model tell.
-
-        Parameters
-        ----------
-        fit : UnitFit
-            Of all plans.
-        """
+        """What the steps of every model tell."""
         released = np.zeros(self.innovations.shape, dtype=bool)
         released[[plan.feasible for plan in self.plans]] = True
         return Evidence(self.sizes, released, self.innovations, fit.sites_differ, fit.hides_sites,
                         self.heard)
 
     def feasible(self, members: Sequence[int]) -> list[int]:
-        """Those that release anything; the others are fitted without noise only.
-
-        Parameters
-        ----------
-        members : sequence of int
-            Plans, by their numbers.
-        """
+        """Those that release anything; the others are fitted without noise only."""
         return [k for k in members if self.plans[k].feasible]
 
     def costs(self, shares: Sequence[float], s: int, members: Sequence[int]) -> Array:
-        """μ_k, or ε_k where δ = 0, of each release of one site.
+        """μ_k, or ε_k where δ = 0, of each release of one site: (releases, columns).
 
         Parameters
         ----------
         shares : sequence of float
             Of μ², or of ε.
-        s : int
-            Number of the site.
-        members : sequence of int
-            Plans of one kind, by their numbers.
-
-        Returns
-        -------
-        (releases, columns)
         """
         pure = self.plans[members[0]].pure[s]
         budgets = [self.plans[k].budgets[s] for k in self.feasible(members)]
@@ -670,14 +543,6 @@ class AdaptiveFit(Generic[E]):
 
         Parameters
         ----------
-        s : int
-            Number of the site.
-        deviations : Deviations
-            Of its curves.
-        members : sequence of int
-            Plans of one kind, by their numbers.
-        repeats : slice
-            Of the data.
         mixing : Mixing or None
             E T_i where it was released.
         """

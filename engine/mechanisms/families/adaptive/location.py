@@ -106,13 +106,7 @@ JOINT = (FIRST_CENTRE, SECOND_PAIR, THIRD_PAIR, FINAL_PAIR)
 
 
 def release_steps(is_joint: bool) -> tuple[Step, ...]:
-    """All releases in order; those without a share of the budget are the last.
-
-    Parameters
-    ----------
-    is_joint : bool
-        Whether sizes and second moments are sent together with a location.
-    """
+    """All releases in order; those without a share of the budget are the last."""
     return JOINT if is_joint else SEPARATE
 
 
@@ -121,8 +115,6 @@ def of_stage(step: Step, stage: str) -> Step:
 
     Parameters
     ----------
-    step : Step
-        One of `release_steps`.
     stage : str
         What the run locates; empty where there is only one.
     """
@@ -145,37 +137,20 @@ _MAX_LARGER = 10.0  # how far the sum of second moments that are clipped tightly
 
 @dataclass(frozen=True)
 class SiteDeviations:
-    """The deviations of one site's curves, and its noise.
-
-    Parameters
-    ----------
-    deviations : Deviations
-        Of its curves.
-    unit : (releases, columns)
-        1/(n μ_k): the standard deviation of a release's noise for a sensitivity and a radius of 1,
-        and a shape of ones.
-    noise : (6, repeats, columns, p)
-        Of unit variance; `NOISE_ROWS` tells which row is for what.
-    symmetric : (repeats, columns, p, p)
-        Noise of second moments; None where they are not released.
-    index : int
-        Number of the site.
-    mixing : Mixing or None
-        E T_i where it was released; None where it is public.
-    steps : tuple of Step
-        What is released, in order: `SEPARATE` or `JOINT`.
-    stage : str
-        What is located, where it is one of several runs.
-    """
+    """The deviations of one site's curves, and its noise."""
 
     deviations: Deviations
+    # (releases, columns): 1/(n μ_k): the standard deviation of a release's noise for a sensitivity
+    # and a radius of 1, and a shape of ones
     unit: Array
+    # (6, repeats, columns, p): of unit variance; `NOISE_ROWS` tells which row is for what
     noise: Array
+    # (repeats, columns, p, p): noise of second moments; None where they are not released
     symmetric: Array | None = None
     index: int = 0
-    mixing: Mixing | None = None
-    steps: tuple[Step, ...] = SEPARATE
-    stage: str = ""
+    mixing: Mixing | None = None  # E T_i where it was released; None where it is public
+    steps: tuple[Step, ...] = SEPARATE  # what is released, in order: `SEPARATE` or `JOINT`
+    stage: str = ""  # what is located, where it is one of several runs
     far_unit: Array | None = None  # (columns,), 1/(n μ √s₂); None where far people are not counted
     far_noise: Array | None = None  # (repeats, columns, 2), of unit variance
 
@@ -195,11 +170,6 @@ class SiteDeviations:
     def noise_of(self, step: Step) -> Array:
         """Standard noise of a release.
 
-        Parameters
-        ----------
-        step : Step
-            One of `steps`.
-
         Returns
         -------
         (repeats, columns, numbers)
@@ -216,17 +186,7 @@ class SiteDeviations:
         return np.concatenate(parts, axis=-1)
 
     def unit_of(self, step: Step) -> Array:
-        """1/(n μ_k) of a release.
-
-        Parameters
-        ----------
-        step : Step
-            One of `steps`.
-
-        Returns
-        -------
-        (columns,)
-        """
+        """1/(n μ_k) of a release: (columns,)."""
         return np.asarray(self.unit[self.steps.index(step)])
 
     def send(self, step: Step, statistic: Array, scale: Array) -> Array:
@@ -234,8 +194,6 @@ class SiteDeviations:
 
         Parameters
         ----------
-        step : Step
-            One of `steps`.
         statistic : (repeats, columns, …)
         scale : (repeats, columns, …)
             Standard deviation of the noise.
@@ -250,27 +208,20 @@ class SiteDeviations:
 
 @dataclass(frozen=True)
 class State:
-    """What has been learned: all of it released or public.
+    """What has been learned: all of it released or public."""
 
-    Parameters
-    ----------
-    centre, shape, spread, clipped_spread : (repeats, columns, p)
-        a, the shape d of the ellipsoid, and the size of deviations before and after clipping.
-    filter : Filter
-        The covariance of the centre's privacy noise.
-    radius, innovation : (repeats, columns)
-        c, in units of the shape; and of the last location, as in `Filter.update`.
-    holds_all : (repeats, columns) array of bool
-        Whether no curve lies outside of the ellipsoid.
-    """
-
+    # centre, shape, spread, clipped_spread, each (repeats, columns, p): a, the shape d of the
+    # ellipsoid, and the size of deviations before and after clipping
     centre: Array
-    filter: Filter
+    filter: Filter  # the covariance of the centre's privacy noise
     shape: Array
+    # radius, innovation, each (repeats, columns): c, in units of the shape; and of the last
+    # location, as in `Filter.update`
     radius: Array
     spread: Array
     clipped_spread: Array
     innovation: Array
+    # (repeats, columns) array of bool: whether no curve lies outside of the ellipsoid
     holds_all: NDArray[np.bool_]
 
 
@@ -289,33 +240,25 @@ class Located:
     """The final centre and its released covariance.
 
     The covariance covers privacy noise and sampling variability.
-
-    Parameters
-    ----------
-    centre : (repeats, columns, p)
-    covariance : (repeats, columns, p, p)
-    weight : (sites, repeats, columns)
-        Of each site in the final release, averaged over coefficients.
-    noise, sampling : (sites, repeats, columns)
-        The parts that its noise, and sampling variability there, have in the variance, summed
-        over coefficients.
-    innovation : (repeats, columns)
-        Of the final location: the mean square of what it measured, over the variance that what was
-        known before and its noise give it. Large where the steps do not agree with each other.
-    people : SecondMoments or None
-        M, averaged over sites by their numbers of people, (repeats, columns, …); in unit scale.
-    sites_differ, hides_sites : (repeats, columns) array of bool
-        Whether what sites sent shows that the weights move the centre away from the mean of all
-        people, and whether their noise would hide that it does.
     """
 
-    centre: Array
-    covariance: Array
+    centre: Array  # (repeats, columns, p)
+    covariance: Array  # (repeats, columns, p, p)
+    # (sites, repeats, columns): of each site in the final release, averaged over coefficients
     weight: Array
+    # noise, sampling, each (sites, repeats, columns): the parts that its noise, and sampling
+    # variability there, have in the variance, summed over coefficients
     noise: Array
     sampling: Array
+    # (repeats, columns): of the final location: the mean square of what it measured, over the
+    # variance that what was known before and its noise give it. Large where the steps do not agree
+    # with each other.
     innovation: Array
+    # M, averaged over sites by their numbers of people, (repeats, columns, …); in unit scale
     people: SecondMoments | None = None
+    # sites_differ, hides_sites, each (repeats, columns) array of bool: whether what sites sent
+    # shows that the weights move the centre away from the mean of all people, and whether their
+    # noise would hide that it does):
     sites_differ: NDArray[np.bool_] | None = None
     hides_sites: NDArray[np.bool_] | None = None
     far: Far | None = None
@@ -332,8 +275,6 @@ def locate(sites: Sequence[SiteDeviations], public_scale: Array, law: DeviationL
         The curves of every site with its noise; all release the same steps.
     public_scale : (…, p)
         u, the size of deviations expected from what is public or released.
-    law : DeviationLaw
-        Of the deviations.
     constants : Constants
         Widths of the clips, as the model has them.
     n_functions : int

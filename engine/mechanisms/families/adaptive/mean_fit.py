@@ -88,11 +88,6 @@ class MeanStreams(Streams):
 
         Parameters
         ----------
-        rng : numpy.random.Generator
-            Where noise comes from.
-        repeats, draws : int
-        size : int
-            Of the largest basis.
         pure : bool
             Whether δ = 0 at any budget.
         n_facts : int
@@ -122,10 +117,6 @@ class MeanFit(AdaptiveFit[Evidence]):
     ----------
     design : Design
         The law that is relied on, unless messages contradict it.
-    scale : Scale
-        From readings to [−1, 1].
-    rng : numpy.random.Generator
-        Spawns the noise of every site.
     """
 
     def __init__(self, data: CurveData, basis: Basis, plans: Sequence[MeanPlan], draws: int,

@@ -83,29 +83,16 @@ _OF_PLACES = Constants(bias_allowance=_ALLOWANCE)
 
 @dataclass(frozen=True)
 class PercentilePlan(Plan):
-    """All that is fixed before any reading is looked at.
-
-    Parameters
-    ----------
-    budgets : tuple of Budget
-        That of each site.
-    verdict : Feasibility
-        Whether these sizes and budgets can give anything.
-    centre_size, spread_size, shape_size : int
-        Waves of the centre, of the spread and of every share.
-    width : float
-        κ₀ of the shares.
-    limits : tuple of float
-        Stated limits on [−1, 1], each a threshold of its own.
-    """
+    """All that is fixed before any reading is looked at."""
 
     budgets: tuple[Budget, ...]
-    verdict: Feasibility
+    verdict: Feasibility  # whether these sizes and budgets can give anything
+    # centre_size, spread_size, shape_size: waves of the centre, of the spread and of every share
     centre_size: int
     spread_size: int
     shape_size: int
-    width: float
-    limits: tuple[float, ...] = ()
+    width: float  # κ₀ of the shares
+    limits: tuple[float, ...] = ()  # stated limits on [−1, 1], each a threshold of its own
     first: FirstMessage | None = None  # None: facts are not checked
     first_share: float = 0.0
 
@@ -152,22 +139,13 @@ def _parts(stage: str) -> tuple[float, ...]:
 
 @dataclass(frozen=True)
 class Placement:
-    """The released centre and spread of readings, and the thresholds that follow from them.
+    """The released centre and spread of readings, and the thresholds that follow from them."""
 
-    Parameters
-    ----------
-    centre, spread : (…, r)
-        Coefficients.
-    basis : Basis
-        Of the centre; that of the spread are its first waves.
-    limits : tuple of float
-        Stated limits, on [−1, 1].
-    """
-
+    # centre, spread, each (…, r): coefficients
     centre: Array
     spread: Array
-    basis: Basis
-    limits: tuple[float, ...]
+    basis: Basis  # of the centre; that of the spread are its first waves
+    limits: tuple[float, ...]  # stated limits, on [−1, 1]
 
     def curves(self, waves: Array) -> tuple[Array, Array]:
         """M and s.
@@ -257,16 +235,7 @@ class StageNoise:
     @classmethod
     def draw(cls, rng: np.random.Generator, repeats: int, draws: int,
              plans: Sequence[PercentilePlan]) -> StageNoise:
-        """Draw enough for the largest plan; smaller ones use the first waves of it.
-
-        Parameters
-        ----------
-        rng : numpy.random.Generator
-            Where noise comes from.
-        repeats, draws : int
-        plans : sequence of PercentilePlan
-            Of all budgets.
-        """
+        """Draw enough for the largest plan; smaller ones use the first waves of it."""
         k = plans[0].n_thresholds
         sizes = [max(getattr(plan, name) for plan in plans)
                  for name in ("centre_size", "spread_size", "shape_size")]
@@ -291,16 +260,8 @@ class PercentileFit:
 
     Parameters
     ----------
-    data : CurveData
-        Whose readings.
     values : (repeats, N)
         Readings on [−1, 1].
-    family : str
-        Of the basis.
-    design : Design
-        How observation times come about.
-    draws : int
-        How often noise is drawn.
     bounds : Scale
         Where readings lie between their stated bounds.
     """
@@ -325,11 +286,6 @@ class PercentileFit:
     def surfaces(self, plans: Sequence[PercentilePlan]
                  ) -> Iterator[tuple[int, slice, ShareSurface]]:
         """What all plans release, one data set after the other.
-
-        Parameters
-        ----------
-        plans : sequence of PercentilePlan
-            One for each budget.
 
         Yields
         ------
@@ -401,10 +357,6 @@ class PercentileFit:
 
         Parameters
         ----------
-        repeats : slice
-            Of the data.
-        size : int
-            How many waves.
         waves : (repeats, N, r)
             φ at all times, of at least so many waves.
         """
@@ -486,20 +438,11 @@ class PercentileFit:
 
 @dataclass(frozen=True)
 class _Readings:
-    """One data set with what all plans need of it, made once.
+    """One data set with what all plans need of it, made once."""
 
-    Parameters
-    ----------
-    values : (N,)
-        Readings on [−1, 1], 0 where they are no numbers.
-    waves : (N, r)
-        φ at their times, of the largest plan.
-    weights : callable
-        From a number of waves to how every person's readings are weighted.
-    """
-
-    values: Array
-    waves: Array
+    values: Array  # (N,): readings on [−1, 1], 0 where they are no numbers
+    waves: Array  # (N, r): φ at their times, of the largest plan
+    # from a number of waves to how every person's readings are weighted
     weights: Callable[[int], CurveWeights]
 
     @classmethod

@@ -115,35 +115,15 @@ class AdaptiveRelease(Mechanism[CurveData, A], Generic[A, E]):
     # -- what a model says ------------------------------------------------------------------
 
     def names(self, facts: PublicFacts) -> tuple[str, ...]:
-        """The names of the functions of a model with several; none for a single one.
-
-        Parameters
-        ----------
-        facts : PublicFacts
-            Stated facts.
-        """
+        """The names of the functions of a model with several; none for a single one."""
         return ()
 
     def n_functions(self, sizes: Sizes) -> int:
-        """How many functions are estimated together.
-
-        Parameters
-        ----------
-        sizes : Sizes
-            Public sizes.
-        """
+        """How many functions are estimated together."""
         return 1
 
     def functions(self, size: int, facts: PublicFacts) -> Basis:
-        """The first waves.
-
-        Parameters
-        ----------
-        size : int
-            How many.
-        facts : PublicFacts
-            Stated facts.
-        """
+        """The first waves."""
         raise NotImplementedError
 
     def size(self, sizes: Sizes, effective: float, facts: PublicFacts) -> int:
@@ -151,33 +131,17 @@ class AdaptiveRelease(Mechanism[CurveData, A], Generic[A, E]):
 
         Parameters
         ----------
-        sizes : Sizes
-            Public sizes.
         effective : float
             N; infinite without a budget.
-        facts : PublicFacts
-            Stated facts.
         """
         raise NotImplementedError
 
     def scale(self, facts: PublicFacts) -> Scale:
-        """Where [−1, 1] lies in response units: the bounds.
-
-        Parameters
-        ----------
-        facts : PublicFacts
-            Stated facts.
-        """
+        """Where [−1, 1] lies in response units: the bounds."""
         return bounds_of(facts)
 
     def law_of_times(self, facts: PublicFacts) -> Design:
-        """How observation times come about, as far as this release relies on it.
-
-        Parameters
-        ----------
-        facts : PublicFacts
-            Stated facts.
-        """
+        """How observation times come about, as far as this release relies on it."""
         return facts.design
 
     def is_between_times(self, facts: PublicFacts) -> bool:
@@ -196,30 +160,12 @@ class AdaptiveRelease(Mechanism[CurveData, A], Generic[A, E]):
         return GAPS if self.is_between_times(facts) else ""
 
     def curves(self, data: CurveData, moments: Moments) -> Moments | RegressionMoments:
-        """What is kept of the curves beside their moments.
-
-        Parameters
-        ----------
-        moments : Moments
-            Of all curves.
-        """
+        """What is kept of the curves beside their moments."""
         return moments
 
     def model_fit(self, data: CurveData, basis: Basis, plans: Sequence[A], draws: int,
                   rng: np.random.Generator) -> AdaptiveFit[E]:
-        """Make what fits these plans.
-
-        Parameters
-        ----------
-        basis : Basis
-            The waves of the largest plan.
-        plans : sequence of AdaptivePlan
-            One for each budget.
-        draws : int
-            How often noise is drawn at each budget.
-        rng : numpy.random.Generator
-            Where noise comes from.
-        """
+        """Make what fits these plans."""
         raise NotImplementedError
 
     def cautions(self, facts: PublicFacts, plans: Sequence[A], fit: Fit, evidence: E
@@ -228,12 +174,6 @@ class AdaptiveRelease(Mechanism[CurveData, A], Generic[A, E]):
 
         Parameters
         ----------
-        facts : PublicFacts
-            Stated facts.
-        plans : sequence of AdaptivePlan
-            One for each budget.
-        fit : Fit
-            The release without its cautions.
         evidence : Evidence
             What the steps of the releases told.
         """
@@ -245,12 +185,6 @@ class AdaptiveRelease(Mechanism[CurveData, A], Generic[A, E]):
 
         Parameters
         ----------
-        facts : PublicFacts
-            Stated facts.
-        plans : sequence of AdaptivePlan
-            One for each budget.
-        band : Band
-            Of the releases.
         half_width : (plans, repeats, draws[, functions])
             Of pointwise bands, averaged over the time range.
 
@@ -348,13 +282,7 @@ class AdaptiveRelease(Mechanism[CurveData, A], Generic[A, E]):
                          offset=None if scale.is_flat else scale.middle)
 
     def in_unit_scale(self, data: CurveData, basis: Basis) -> Any:
-        """What is kept of all curves, responses mapped to [−1, 1].
-
-        Parameters
-        ----------
-        basis : Basis
-            Its waves.
-        """
+        """What is kept of all curves, responses mapped to [−1, 1]."""
         values = self.scale(data.facts)(data.times, data.values)
         return self.curves(data, curve_moments(data.times, values, data.counts, basis))
 

@@ -31,8 +31,6 @@ def effective_size(sizes: Sizes, budgets: tuple[Budget, ...], by_people: bool = 
     ----------
     sizes : Sizes
         n_s curves at site s.
-    budgets : tuple of Budget
-        One for each site.
     by_people : bool
         Whether sites count by their people, and not by the precision of what they send.
 
@@ -48,7 +46,7 @@ def effective_size(sizes: Sizes, budgets: tuple[Budget, ...], by_people: bool = 
 
 
 def public_scale(size: int, sizes: Sizes) -> Array:
-    """u_l = √(1/m + l⁻³), how far curves deviate in each coefficient, in unit scale.
+    """u_l = √(1/m + l⁻³), how far curves deviate in each coefficient, in unit scale: (r,).
 
     Parameters
     ----------
@@ -56,10 +54,6 @@ def public_scale(size: int, sizes: Sizes) -> Array:
         r, how many coefficients.
     sizes : Sizes
         Public sizes, of which m is the fewest observations of a curve.
-
-    Returns
-    -------
-    (r,)
     """
     order = np.arange(1.0, size + 1)
     return np.sqrt(1 / max(sizes.fewest_per_curve, 1) + order**-3)
@@ -71,16 +65,8 @@ def basis_size(sizes: Sizes, effective: float, max_size: int, facts: PublicFacts
 
     Parameters
     ----------
-    sizes : Sizes
-        Public sizes.
-    effective : float
-        N of `effective_size`.
-    max_size : int
-        r is no larger.
     facts : PublicFacts or None
         With them r is no larger than there are common times.
-    factor : float
-        A smaller one keeps fewer.
     """
     if facts is not None and facts.common_times:
         max_size = min(max_size, len(facts.common_times))
@@ -103,12 +89,6 @@ def ledger(sizes: Sizes, budgets: tuple[Budget, ...], verdict: Feasibility,
 
     Parameters
     ----------
-    sizes : Sizes
-        n curves at each site.
-    budgets : tuple of Budget
-        One for each site.
-    verdict : Feasibility
-        Whether anything is released.
     releases : sequence of (Step, float)
         What is released, and its share of μ², or of ε where δ = 0.
     """
@@ -119,15 +99,7 @@ def ledger(sizes: Sizes, budgets: tuple[Budget, ...], verdict: Feasibility,
 
 
 def nothing_spent(budgets: tuple[Budget, ...], unit: Unit = Unit.CURVE) -> tuple[Spend, ...]:
-    """The ledger where nothing useful could be released.
-
-    Parameters
-    ----------
-    budgets : tuple of Budget
-        One for each site.
-    unit : Unit
-        What would have been protected.
-    """
+    """The ledger where nothing useful could be released."""
     why = f"Too few {unit}s for this budget: nothing is released and nothing is spent."
     return tuple(Spend(step=NOTHING, server=s, mu=0.0, sensitivity=(0.0,), noise_scale=(0.0,),
                        count=1, composition=Composition.SEQUENTIAL, budget=budget, unit=unit,
@@ -136,13 +108,7 @@ def nothing_spent(budgets: tuple[Budget, ...], unit: Unit = Unit.CURVE) -> tuple
 
 
 def is_nothing_spent(spends: Sequence[Spend]) -> bool:
-    """Whether a ledger says that nothing was released.
-
-    Parameters
-    ----------
-    spends : sequence of Spend
-        One ledger.
-    """
+    """Whether a ledger says that nothing was released."""
     return all(spend.step.key == NOTHING.key for spend in spends)
 
 

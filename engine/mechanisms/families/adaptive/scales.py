@@ -14,18 +14,10 @@ from engine.numerics.public_curves import PublicCurve
 
 @dataclass(frozen=True)
 class Scale:
-    """The public map from readings to [−1, 1]: z = (y − middle(t))/half, clipped.
-
-    Parameters
-    ----------
-    middle : PublicCurve
-        In response units.
-    half : float
-        Half of the range around it, in response units.
-    """
+    """The public map from readings to [−1, 1]: z = (y − middle(t))/half, clipped."""
 
     middle: PublicCurve
-    half: float
+    half: float  # half of the range around it, in response units
 
     def __call__(self, times: Array, values: Array) -> Array:
         middle = self.middle.heights[0] if self.is_flat else self.middle(times)

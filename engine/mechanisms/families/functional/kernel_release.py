@@ -112,13 +112,6 @@ class PenalisedRelease(KernelRelease):
         R, noise and bias at nε = 100 are up to seven times their least sum, and with this ψ within
         3 in 100 of it. At nε = 5000 it is the other way round: who knows R states the ψ of that
         minimum as `penalty_weight`.
-
-        Parameters
-        ----------
-        n : float
-            How many records are averaged.
-        effective : float
-            nε, over all sites.
         """
         if self.penalty_weight is not None:
             return self.penalty_weight

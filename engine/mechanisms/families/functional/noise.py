@@ -25,19 +25,7 @@ class FunctionNoise(Protocol):
     """Noise that a release of a function may have."""
 
     def standard(self, shape: tuple[int, ...], rng: np.random.Generator) -> Array:
-        """Noise of scale one; the same for all budgets.
-
-        Parameters
-        ----------
-        shape : tuple of int
-            (…, r).
-        rng : numpy.random.Generator
-            Where noise comes from.
-
-        Returns
-        -------
-        (…, r)
-        """
+        """Noise of scale one; the same for all budgets: (…, r)."""
         ...
 
     def calibrated(self, block: Block, n: float, budget: Budget) -> Calibrated:
@@ -60,15 +48,10 @@ class FunctionNoise(Protocol):
 
 @dataclass(frozen=True)
 class LaplaceNoise:
-    """Independent Laplace noise: scales b = Δ·shape/ε, Δ the weighted ℓ1 size of the changes.
+    """Independent Laplace noise: scales b = Δ·shape/ε, Δ the weighted ℓ1 size of the changes."""
 
-    Parameters
-    ----------
-    constants : str
-        "tight" takes the exact size, "published" the printed one, and "optimal" the shape of the
-        least total noise in place of the block's own.
-    """
-
+    # "tight" takes the exact size, "published" the printed one, and "optimal" the shape of the
+    # least total noise in place of the block's own
     constants: str = "tight"
 
     def standard(self, shape: tuple[int, ...], rng: np.random.Generator) -> Array:
@@ -119,14 +102,9 @@ class GaussianNoise:
     """Independent Gaussian noise: standard deviations σ·shape, σ = Δ/μ, Δ the weighted ℓ2 size.
 
     A vector with a share of the budget gets that share of μ².
-
-    Parameters
-    ----------
-    constants : str
-        As in `LaplaceNoise`; the printed multiplier is √(2 log(2/δ))/ε.
     """
 
-    constants: str = "tight"
+    constants: str = "tight"  # as in `LaplaceNoise`; the printed multiplier is √(2 log(2/δ))/ε
 
     def standard(self, shape: tuple[int, ...], rng: np.random.Generator) -> Array:
         return rng.standard_normal(shape)

@@ -177,8 +177,6 @@ class FunctionalRelease(Mechanism[Data, FunctionPlan]):
         ----------
         grid : Grid
             Where curves are taken.
-        sizes : Sizes
-            Public sizes.
         """
         raise NotImplementedError
 
@@ -190,10 +188,6 @@ class FunctionalRelease(Mechanism[Data, FunctionPlan]):
         ----------
         eigenvalues : (r,)
             Of the functions, which decide how much each is smoothed.
-        n : float
-            How many records are averaged.
-        effective : float
-            nε, over all sites.
         order : (r,) array of int, optional
             The number of each function, from 0; of a product that of its later factor. Default:
             as they come.
@@ -201,24 +195,11 @@ class FunctionalRelease(Mechanism[Data, FunctionPlan]):
         return (Linear(np.ones(len(eigenvalues))),)
 
     def atoms(self, grid: Grid, n: float) -> DensityAtoms:
-        """What a record at each point of the grid adds to a density.
-
-        Parameters
-        ----------
-        grid : Grid
-            The points.
-        n : float
-            How many records there are.
-        """
+        """What a record at each point of the grid adds to a density."""
         raise NotImplementedError
 
     def of_widths(self, dimension: int) -> tuple[FunctionalRelease, ...]:
         """The same method with each width of a density's atoms that is a candidate.
-
-        Parameters
-        ----------
-        dimension : int
-            1 or 2.
 
         Returns
         -------
@@ -228,28 +209,16 @@ class FunctionalRelease(Mechanism[Data, FunctionPlan]):
         return (self,)
 
     def features(self, grid: Grid, sizes: Sizes) -> Features:
-        """The functions by which records are predicted, and their penalty.
-
-        Parameters
-        ----------
-        grid : Grid
-            Where records stand.
-        sizes : Sizes
-            Public sizes.
-        """
+        """The functions by which records are predicted, and their penalty."""
         raise NotImplementedError
 
     def shape(self, variances: Array) -> Array:
-        """The mechanism's own shape of the noise.
+        """The mechanism's own shape of the noise: (r,).
 
         Parameters
         ----------
         variances : (r,)
             Of its process.
-
-        Returns
-        -------
-        (r,)
         """
         return np.ones(len(variances))
 
@@ -280,15 +249,7 @@ class FunctionalRelease(Mechanism[Data, FunctionPlan]):
 
     @classmethod
     def serves(cls, task: str, settings: dict[str, Any]) -> bool:
-        """Whether a preset can be used for a task.
-
-        Parameters
-        ----------
-        task : str
-            Its key.
-        settings : dict[str, Any]
-            Of the preset.
-        """
+        """Whether a preset can be used for a task."""
         return task in cls.tasks
 
     @property
@@ -296,15 +257,7 @@ class FunctionalRelease(Mechanism[Data, FunctionPlan]):
         return summaries[self.task].first_step(self)
 
     def summary(self, sizes: Sizes, facts: PublicFacts) -> Summary[Any, Any, Any]:
-        """The stated summary, from public facts.
-
-        Parameters
-        ----------
-        sizes : Sizes
-            Public sizes.
-        facts : PublicFacts
-            Stated facts.
-        """
+        """The stated summary, from public facts."""
         return summaries[self.task](self, sizes, facts)
 
     def fitted(self, data: Data, plans: Sequence[FunctionPlan], draws: int,
@@ -327,19 +280,7 @@ class FunctionalRelease(Mechanism[Data, FunctionPlan]):
             parts=summary.parts(plans, records))
 
     def variances(self, public: Public, plan: FunctionPlan) -> Array:
-        """Of the noise in the coefficients that the centre has, of all sites together.
-
-        Parameters
-        ----------
-        public : Public
-            Sizes and stated facts.
-        plan : FunctionPlan
-            Of one budget.
-
-        Returns
-        -------
-        (r,)
-        """
+        """Of the noise in the coefficients that the centre has, of all sites together: (r,)."""
         noise = plan.noise[0][0][-1]
         energy = self.expected_error(public.sizes, plan.budgets, public.facts) or 0.0
         return np.asarray(energy * noise.variance * noise.scales**2 / max(noise.energy, 1e-300))
@@ -380,23 +321,11 @@ class FunctionalRelease(Mechanism[Data, FunctionPlan]):
             summary.usual_candidate(len(smoothings)), spends=self._ledger(blocks, noise, budgets))
 
     def left(self, budget: Budget) -> Budget:
-        """What is left for the release when the smoothing has been chosen.
-
-        Parameters
-        ----------
-        budget : Budget
-            Of the whole.
-        """
+        """What is left for the release when the smoothing has been chosen."""
         return budget
 
     def candidates(self, default: float) -> tuple[float, ...]:
-        """Weights of the penalty to choose from; only the usual one where a formula decides.
-
-        Parameters
-        ----------
-        default : float
-            By formula.
-        """
+        """Weights of the penalty to choose from; only the usual one where a formula decides."""
         return (default,)
 
     def expected_error(self, sizes: Sizes, budgets: tuple[Budget, ...], facts: PublicFacts
@@ -417,11 +346,6 @@ class FunctionalRelease(Mechanism[Data, FunctionPlan]):
     def norm_bound(self, facts: PublicFacts) -> float:
         """τ: the stated one, else what the bounds of the values allow.
 
-        Parameters
-        ----------
-        facts : PublicFacts
-            Stated facts.
-
         Returns
         -------
         float
@@ -431,13 +355,6 @@ class FunctionalRelease(Mechanism[Data, FunctionPlan]):
 
     def grid(self, facts: PublicFacts, dimension: int = 1) -> Grid:
         """The public grid: common times where curves have them, else midpoints.
-
-        Parameters
-        ----------
-        facts : PublicFacts
-            Stated facts.
-        dimension : int
-            1 or 2.
 
         Raises
         ------
@@ -454,13 +371,6 @@ class FunctionalRelease(Mechanism[Data, FunctionPlan]):
 
     def width(self, n: float, dimension: int) -> float:
         """Width h of a density's atoms: c n^(−1/(4 + d)).
-
-        Parameters
-        ----------
-        n : float
-            How many records there are.
-        dimension : int
-            d.
 
         Returns
         -------
@@ -490,15 +400,7 @@ class FunctionalRelease(Mechanism[Data, FunctionPlan]):
         return tuple(lines)
 
     def selection(self, server: int, budget: Budget) -> tuple[Spend, ...]:
-        """What choosing the smoothing costs at one site.
-
-        Parameters
-        ----------
-        server : int
-            Number of the site.
-        budget : Budget
-            Of the whole.
-        """
+        """What choosing the smoothing costs at one site."""
         return ()
 
 
@@ -520,21 +422,15 @@ def _by_site(data: Data) -> list[Data]:
 
 @dataclass(frozen=True, eq=False)
 class _Release:
-    """A summary of the records of all sites with the noise of a plan.
-
-    Parameters
-    ----------
-    records : what is kept of those of every site.
-    noise : standard noise of every site and vector, (repeats, draws, r) each.
-    choose : from the centre's averages of earlier vectors the candidate of every repeat and draw,
-        (repeats, draws), or None where there is one. A site sends the coefficients of its choice
-        and nothing of the others: they carry the same noise. Only the last vector is chosen.
-    """
+    """A summary of the records of all sites with the noise of a plan."""
 
     summary: Summary[Any, Any, Any]
     plan: FunctionPlan
     records: Sequence[Any]
+    # standard noise of every site and vector, (repeats, draws, r) each.
     noise: Sequence[Sequence[Array]]
+    # (repeats, draws), or None where there is one. A site sends the coefficients of its choice and
+    # nothing of the others: they carry the same noise. Only the last vector is chosen.
     choose: Callable[[Sequence[Array]], NDArray[np.int64] | None]
 
     def coefficients(self) -> tuple[Array, Array]:

@@ -62,25 +62,7 @@ UNNOISED = "Θ̂ₖ′Σ̂Θ̂ₖ stands in its interval without noise: no finit
 
 @dataclass(frozen=True)
 class PublishedConstants:
-    """The printed constants of one setting.
-
-    Parameters
-    ----------
-    machines, rows : int
-        m machines with n rows each.
-    size, sparsity : int
-        d and s.
-    sd : float
-        σ.
-    epsilon, delta : float
-        What each release states.
-    largest : float
-        L: eigenvalues of the covariance lie in [1/L, L].
-    radius, column_radius : float
-        c₀ and c₁, the largest norms of β and of a column of Θ.
-    draws : int
-        q, of a bootstrap.
-    """
+    """The printed constants of one setting."""
 
     machines: int
     rows: int
@@ -89,10 +71,11 @@ class PublishedConstants:
     sd: float
     epsilon: float
     delta: float
-    largest: float = 3.0
+    largest: float = 3.0  # L: eigenvalues of the covariance lie in [1/L, L]
+    # radius, column_radius: c₀ and c₁, the largest norms of β and of a column of Θ
     radius: float = 1.0
     column_radius: float = 2.0
-    draws: int = 500
+    draws: int = 500  # q, of a bootstrap
 
     @property
     def pooled(self) -> int:
@@ -189,8 +172,6 @@ class PublishedConstants:
 
         Parameters
         ----------
-        n : int
-            Rows of the draw.
         factor : float
             By which the draw is multiplied: σ in Algorithm 10.
         """
@@ -228,14 +209,8 @@ def precision_column(rows: RowMoments, k: int, constants: PublishedConstants,
 
     Parameters
     ----------
-    rows : RowMoments
-        Of all machines together, for each of several data sets.
-    k : int
-        Which feature.
     constants : PublishedConstants
         Of which B₁ and c₁ count, beside those of `_descent`.
-    rng : numpy.random.Generator
-        Where noise comes from.
 
     Returns
     -------
@@ -253,14 +228,10 @@ def pooled_coefficients(rows: RowMoments, constants: PublishedConstants, radius:
 
     Parameters
     ----------
-    rows : RowMoments
-        Of all machines together, for each of several data sets.
     constants : PublishedConstants
         Of which B₀ counts, beside those of `_descent`.
     radius : float
         The largest norm of β̂.
-    rng : numpy.random.Generator
-        Where noise comes from.
 
     Returns
     -------
@@ -276,14 +247,8 @@ def two_stages(pooled: RowMoments, machine: RowMoments, constants: PublishedCons
 
     Parameters
     ----------
-    pooled : RowMoments
-        Of all machines together, for each of several data sets.
-    machine : RowMoments
-        Of the machine.
     constants : PublishedConstants
         Both stages take its s, T, ε and δ; both norms are at most c₀/2.
-    rng : numpy.random.Generator
-        Where noise comes from.
 
     Returns
     -------
@@ -316,14 +281,8 @@ def interval(rows: RowMoments, vectors: Array, column: Array, spread: Array, var
         Θ̂_k'Σ̂Θ̂_k, which the algorithms take as it is, without noise.
     variances : (repeats,)
         σ̂².
-    k : int
-        Which coefficient.
     constants : PublishedConstants
         Of which Δ₁, ε and δ count.
-    rng : numpy.random.Generator
-        Where noise comes from.
-    level : float
-        Of the interval.
     sign : {1, -1}
         Of the correction; −1 as equation (4.1) and Algorithm 6 print it.
 
@@ -352,8 +311,6 @@ def bias_of_interval(constants: PublishedConstants, largest: float, smallest: fl
         Of which s, d, ε and δ count.
     largest, smallest : float
         μ_s and ν_s, restricted eigenvalues.
-    n : int
-        Rows.
 
     Returns
     -------
@@ -376,10 +333,6 @@ def private_max(values: Array, sensitivity: float, epsilon: float, delta: float,
         Whose entries move by `sensitivity`.
     sensitivity : float
         λ.
-    epsilon, delta : float
-        As stated for one release.
-    rng : numpy.random.Generator
-        Where noise comes from.
 
     Returns
     -------
@@ -455,24 +408,13 @@ def bootstrap(precision: Array, constants: PublishedConstants, bound: float | No
 
 @dataclass(frozen=True)
 class Guarantee:
-    """What an algorithm gives, with all that it needs, if features are clipped to ±c.
-
-    Parameters
-    ----------
-    algorithm : int
-        Its number.
-    stated, delta : float
-        ε and δ of each of its releases, and δ of the guarantee.
-    epsilon : float
-        That is proved; infinite where there is none.
-    reason : str
-        Why, in words.
-    """
+    """What an algorithm gives, with all that it needs, if features are clipped to ±c."""
 
     algorithm: int
+    # stated, delta: ε and δ of each of its releases, and δ of the guarantee
     stated: float
     delta: float
-    epsilon: float
+    epsilon: float  # that is proved; infinite where there is none
     reason: str
 
     @property
@@ -488,11 +430,6 @@ class Guarantee:
 
 def guarantees(c: PublishedConstants) -> tuple[Guarantee, ...]:
     """What Algorithms 3 to 10 give, each with all of its parts, every one at (ε, δ).
-
-    Parameters
-    ----------
-    c : PublishedConstants
-        Constants and budget of every release.
 
     Returns
     -------

@@ -47,113 +47,67 @@ class Averages(Protocol):
     def n(self) -> int: ...
 
     def gradient(self, vectors: Array, clip: float = math.inf) -> Array:
-        """Averages of [x'b − y]_R x.
+        """Averages of [x'b − y]_R x: (repeats, columns, d).
 
         Parameters
         ----------
         vectors : (repeats, columns, d)
             b.
-        clip : float
-            R.
-
-        Returns
-        -------
-        (repeats, columns, d)
         """
         ...
 
     def products(self, vectors: Array, clip: float = math.inf) -> Array:
-        """Averages of [x'b]_τ x.
+        """Averages of [x'b]_τ x: (repeats, columns, d).
 
         Parameters
         ----------
         vectors : (repeats, columns, d)
             b.
-        clip : float
-            τ.
-
-        Returns
-        -------
-        (repeats, columns, d)
         """
         ...
 
     def squared_residuals(self, vectors: Array, clip: float = math.inf) -> Array:
-        """Averages of [y − x'b]_R².
+        """Averages of [y − x'b]_R²: (repeats, columns).
 
         Parameters
         ----------
         vectors : (repeats, columns, d)
             b.
-        clip : float
-            R.
-
-        Returns
-        -------
-        (repeats, columns)
         """
         ...
 
     def within(self, vectors: Array, clip: float = math.inf) -> Array:
-        """The share of rows with |y − x'b| ≤ R.
+        """The share of rows with |y − x'b| ≤ R: (repeats, columns).
 
         Parameters
         ----------
         vectors : (repeats, columns, d)
             b.
-        clip : float
-            R.
-
-        Returns
-        -------
-        (repeats, columns)
         """
         ...
 
     def residuals(self, vectors: Array, clip: float = math.inf) -> Array:
-        """Averages of [y − x'b]_R.
+        """Averages of [y − x'b]_R: (repeats, columns).
 
         Parameters
         ----------
         vectors : (repeats, columns, d)
             b.
-        clip : float
-            R.
-
-        Returns
-        -------
-        (repeats, columns)
         """
         ...
 
     def squared_products(self, vectors: Array, clip: float = math.inf) -> Array:
-        """Averages of [x'b]_τ².
+        """Averages of [x'b]_τ²: (repeats, columns).
 
         Parameters
         ----------
         vectors : (repeats, columns, d)
             b.
-        clip : float
-            τ.
-
-        Returns
-        -------
-        (repeats, columns)
         """
         ...
 
     def gram(self, norm: float = math.inf) -> Array:
-        """Averages of x x', rows clipped to a norm.
-
-        Parameters
-        ----------
-        norm : float
-            B.
-
-        Returns
-        -------
-        (repeats, d, d)
-        """
+        """Averages of x x', rows clipped to a norm: (repeats, d, d)."""
         ...
 
     def gram_on(self, where: Indices, norm: float = math.inf) -> Array:
@@ -163,8 +117,6 @@ class Averages(Protocol):
         ----------
         where : (repeats, columns, s) array of int
             S.
-        norm : float
-            Their norm.
 
         Returns
         -------
@@ -174,7 +126,7 @@ class Averages(Protocol):
 
     def corrections(self, vectors: Array, directions: Array, clip: float = math.inf,
                     norms: Array | float = math.inf) -> Array:
-        """Averages of w [y − x'b]_R, w = Θx clipped to norm W.
+        """Averages of w [y − x'b]_R, w = Θx clipped to norm W: (repeats, columns, g).
 
         Parameters
         ----------
@@ -182,27 +134,15 @@ class Averages(Protocol):
             b.
         directions : (repeats, columns, g, d)
             Θ.
-        clip : float
-            R.
         norms : (repeats, columns) or float
             W.
-
-        Returns
-        -------
-        (repeats, columns, g)
         """
         ...
 
 
 @dataclass(frozen=True, eq=False)
 class RowAverages:
-    """Clipped averages over the rows of some machines, which entrust them to the centre.
-
-    Parameters
-    ----------
-    rows : MachineRows
-        Clipped to their range.
-    """
+    """Clipped averages over the rows of some machines, which entrust them to the centre."""
 
     rows: MachineRows
 
@@ -211,13 +151,7 @@ class RowAverages:
         return self.rows.n
 
     def of_machine(self, machine: int) -> RowAverages:
-        """The averages over the rows of one machine alone.
-
-        Parameters
-        ----------
-        machine : int
-            Its number.
-        """
+        """The averages over the rows of one machine alone."""
         stop = int(np.cumsum(self.rows.per_machine)[machine])
         size = self.rows.per_machine[machine]
         rows = slice(stop - size, stop)
@@ -257,22 +191,12 @@ class RowAverages:
         return self._average(Step("average squared product"), vectors.shape[:2], part)
 
     def means(self) -> Array:
-        """Averages of x.
-
-        Returns
-        -------
-        (repeats, d)
-        """
+        """Averages of x: (repeats, d)."""
         return self._average(Step("average row"), (len(self.rows.x), 1, self.rows.n_features),
                              lambda r, rows: self.rows.x[r, rows].sum(axis=0)[None])[:, 0]
 
     def squared_lengths(self) -> Array:
-        """Averages of ‖x‖².
-
-        Returns
-        -------
-        (repeats, 1)
-        """
+        """Averages of ‖x‖²: (repeats, 1)."""
         def part(r: int, rows: slice) -> Array:
             x = self.rows.x[r, rows].ravel()
             return np.asarray([x @ x])
@@ -352,23 +276,12 @@ class RowMoments:
     """Averages over n rows without the rows.
 
     Clips are accepted and not applied: for studies of simulated data, never for a release.
-
-    Parameters
-    ----------
-    n : int
-        How many rows.
-    second : (repeats, d, d)
-        Averages of x x'.
-    cross : (repeats, d)
-        Averages of x y.
-    square : (repeats,)
-        Averages of y².
     """
 
     n: int
-    second: Array
-    cross: Array
-    square: Array
+    second: Array  # (repeats, d, d): averages of x x'
+    cross: Array  # (repeats, d): averages of x y
+    square: Array  # (repeats,): averages of y²
 
     def gradient(self, vectors: Array, clip: float = math.inf) -> Array:
         return np.asarray(vectors @ self.second - self.cross[:, None])
@@ -402,26 +315,14 @@ class RowMoments:
 
 
 def of_rows(averages: RowAverages) -> RowMoments:
-    """The exact moments of some rows.
-
-    Parameters
-    ----------
-    averages : RowAverages
-        Over those rows.
-    """
+    """The exact moments of some rows."""
     x, y = averages.rows.x, averages.rows.y
     cross = -averages.gradient(np.zeros_like(x[:, :1]))[:, 0]
     return RowMoments(averages.n, averages.gram(), cross, np.asarray((y**2).mean(axis=1)))
 
 
 def pooled(parts: Sequence[RowMoments]) -> RowMoments:
-    """The moments of the rows of several machines together.
-
-    Parameters
-    ----------
-    parts : sequence of RowMoments
-        Of each machine.
-    """
+    """The moments of the rows of several machines together."""
     n = sum(part.n for part in parts)
 
     def mean(name: str) -> Array:
@@ -442,12 +343,6 @@ def sample_moments(covariance: Array, vector: Array, sd: float, n: int, repeats:
         Σ.
     vector : (d,)
         β.
-    sd : float
-        σ.
-    n : int
-        How many rows.
-    repeats : int
-        How many data sets.
     rng : numpy.random.Generator
         Where the data come from.
     """

@@ -49,13 +49,6 @@ _IN_RANGES = " In halves of stated ranges, to which features and response are he
 def sensitivity(size: int, n: int) -> float:
     """2√(d + 1)/N, by which one row moves the means of d features and a response together.
 
-    Parameters
-    ----------
-    size : int
-        d.
-    n : int
-        N.
-
     Examples
     --------
     >>> sensitivity(size=8, n=100)
@@ -66,35 +59,16 @@ def sensitivity(size: int, n: int) -> float:
 
 @dataclass(frozen=True)
 class Centre:
-    """What is fixed about the means before any row is looked at.
+    """What is fixed about the means before any row is looked at."""
 
-    Parameters
-    ----------
-    deviation : float or None
-        Of the noise in each, in halves of its stated range; None where no means are released.
-    rest : float
-        ρ that is left.
-    spends : tuple of Spend
-        What they cost every machine.
-    """
-
+    # of the noise in each, in halves of its stated range; None where no means are released
     deviation: float | None
-    rest: float
+    rest: float  # ρ that is left
     spends: tuple[Spend, ...] = ()
 
     @classmethod
     def planned(cls, sizes: Sizes, budgets: Sequence[Budget], rho: float) -> Centre:
-        """5 % of ρ.
-
-        Parameters
-        ----------
-        sizes : Sizes
-            Public sizes.
-        budgets : sequence of Budget
-            Of every machine.
-        rho : float
-            ρ of all messages.
-        """
+        """5 % of ρ."""
         means_sensitivity = sensitivity(sizes.n_covariates, sizes.n_curves)
         lines = tuple(line(CENTRE, means_sensitivity, SHARE * rho, server, budget, WHY + _IN_RANGES)
                       for server, budget in enumerate(budgets))
@@ -106,10 +80,6 @@ def exact_means(data: SampleData, is_secure: bool = False, is_clipped: bool = Tr
 
     Parameters
     ----------
-    data : SampleData
-        Rows with responses.
-    is_secure : bool
-        Whether machines mask what they send.
     is_clipped : bool
         Whether values are clipped to their ranges, as for a release.
 
@@ -129,8 +99,6 @@ def measured_from(data: SampleData, means: Array) -> SampleData:
 
     Parameters
     ----------
-    data : SampleData
-        Rows with responses.
     means : (repeats, d + 1)
         As `exact_means` has them.
     """
@@ -157,16 +125,8 @@ def by_centre(data: SampleData, is_secure: bool, deviations: Sequence[float], dr
 
     Parameters
     ----------
-    data : SampleData
-        Rows with responses.
-    is_secure : bool
-        Whether machines mask what they send.
     deviations : sequence of float
         Of the noise in the means at every budget, in halves of stated ranges.
-    draws : int
-        How often noise is drawn at each budget.
-    rng : numpy.random.Generator
-        Where noise comes from.
     fit : callable
         From rows, the number of a budget and a generator to the fit of one draw.
     """

@@ -39,64 +39,34 @@ _BLOCK = 2**20  # numbers worked on at once, to stay in cache
 
 @dataclass(frozen=True, eq=False)
 class FittedRows:
-    """Rows, and the coefficients whose residuals are looked at.
+    """Rows, and the coefficients whose residuals are looked at."""
 
-    Parameters
-    ----------
-    averages : Averages
-        Over the rows that the coefficients belong to.
-    vectors : (repeats, columns, d)
-        β̂.
-    clip : float
-        R, to which residuals are held.
-    guess : float
-        Of σ.
-    """
-
-    averages: Averages
-    vectors: Array
-    clip: float
-    guess: float
+    averages: Averages  # over the rows that the coefficients belong to
+    vectors: Array  # (repeats, columns, d): β̂
+    clip: float  # R, to which residuals are held
+    guess: float  # of σ
 
 
 @dataclass(frozen=True, eq=False)
 class CorrectionNoise:
-    """Standard deviations of the noise in a correction, at every column.
+    """Standard deviations of the noise in a correction, at every column."""
 
-    Parameters
-    ----------
-    residuals : (columns,)
-        In squared residuals, and in the share within their clip.
-    corrections : (columns,)
-        In averages of products that are clipped to norm 1.
-    centre : (columns,) or None
-        In released means of features; None where there are none.
-    """
-
-    residuals: Array
-    corrections: Array
+    residuals: Array  # (columns,): in squared residuals, and in the share within their clip
+    corrections: Array  # (columns,): in averages of products that are clipped to norm 1
+    # (columns,) or None: in released means of features; None where there are none
     centre: Array | None = None
 
 
 @dataclass(frozen=True)
 class Residuals:
-    """What was released of residuals.
+    """What was released of residuals."""
 
-    Parameters
-    ----------
-    variance : (repeats, columns)
-        Average squared clipped residual.
-    within : (repeats, columns)
-        P, the share within the clip.
-    is_enough : (repeats, columns) array of bool
-        Where P is so large that it can be divided by; elsewhere it counts as 0.3.
-    mean : (repeats, columns) or float
-        Average clipped residual; 0 where it is not released.
-    """
-
-    variance: Array
-    within: Array
+    variance: Array  # (repeats, columns): average squared clipped residual
+    within: Array  # (repeats, columns): P, the share within the clip
+    # (repeats, columns) array of bool: where P is so large that it can be divided by; elsewhere it
+    # counts as 0.3
     is_enough: NDArray[np.bool_]
+    # (repeats, columns) or float: average clipped residual; 0 where it is not released
     mean: Array | float = 0.0
 
 
@@ -122,35 +92,19 @@ def _residual_law(rows: FittedRows, deviations: Array, columns: Columns, rng: np
 
 @dataclass(frozen=True)
 class Directions:
-    """What corrections are taken along, for g coefficients: w = Θx.
+    """What corrections are taken along, for g coefficients: w = Θx."""
 
-    Parameters
-    ----------
-    theta : (repeats, columns, g, d)
-        Θ.
-    root : (repeats, columns, g, g)
-        Takes average corrections to coefficients, so that root Θ is Θ̂_G.
-    spread : (repeats, columns, g, g)
-        Covariance of w.
-    norms : (repeats, columns)
-        W, to which w is held.
-    deviation : (columns,)
-        Of noise in entries of the Gram matrix.
-    is_distinct : (repeats, columns) array of bool
-        Whether its least eigenvalue is clearly above that noise.
-    gram : (repeats, columns, d, d)
-        The released matrix; None without one.
-    is_narrow : (repeats, columns) array of bool
-        Whether a single feature varies so little that it may be lost in that noise.
-    """
-
-    theta: Array
+    theta: Array  # (repeats, columns, g, d): Θ
+    # (repeats, columns, g, g): takes average corrections to coefficients, so that root Θ is Θ̂_G
     root: Array
-    spread: Array
-    norms: Array
-    deviation: Array
+    spread: Array  # (repeats, columns, g, g): covariance of w
+    norms: Array  # (repeats, columns): W, to which w is held
+    deviation: Array  # (columns,): of noise in entries of the Gram matrix
+    # (repeats, columns) array of bool: whether its least eigenvalue is clearly above that noise
     is_distinct: NDArray[np.bool_]
-    gram: Array | None = None
+    gram: Array | None = None  # (repeats, columns, d, d): the released matrix; None without one
+    # (repeats, columns) array of bool: whether a single feature varies so little that it may be
+    # lost in that noise
     is_narrow: NDArray[np.bool_] = field(default_factory=lambda: np.zeros((), dtype=bool))
 
     @property
@@ -163,20 +117,11 @@ class Directions:
 
 @dataclass(frozen=True)
 class Distance:
-    """What was released about β − β̂.
+    """What was released about β − β̂."""
 
-    Parameters
-    ----------
-    values : (repeats, columns, d)
-        An estimate of it.
-    covariance : (repeats, columns, d, d)
-        Of that estimate.
-    added_square : (repeats, columns) or float
-        Added to the squared norm, where there is a bound and no estimate.
-    """
-
-    values: Array
-    covariance: Array
+    values: Array  # (repeats, columns, d): an estimate of it
+    covariance: Array  # (repeats, columns, d, d): of that estimate
+    # (repeats, columns) or float: added to the squared norm, where there is a bound and no estimate
     added_square: Array | float = 0.0
 
     @classmethod
@@ -187,8 +132,6 @@ class Distance:
         ----------
         vectors : (repeats, columns, d)
             β̂.
-        radius : float
-            The stated norm.
         """
         norm = np.linalg.norm(vectors, axis=-1)
         return cls(np.zeros_like(vectors), np.zeros((*vectors.shape, vectors.shape[-1])),
@@ -220,31 +163,19 @@ class Distance:
 
 @dataclass(frozen=True)
 class Corrected:
-    """β̃ and how far off it may be; where limits would not hold they are refused, with a reason.
+    """β̃ and how far off it may be; where limits would not hold they are refused, with a reason."""
 
-    Parameters
-    ----------
-    values : (repeats, columns, g)
-        β̃.
-    sampling : (repeats, columns, g, g)
-        Covariance by chance in rows.
-    privacy : (repeats, columns, g, g)
-        By noise: in the corrections, in the Gram matrix times β − β̂, and in means of features
-        times the mean residual.
-    variance : (repeats, columns)
-        σ̂².
-    is_distinct, is_enough : (repeats, columns) array of bool
-        Whether Gram matrix and residuals let limits hold.
-    is_narrow : (repeats, columns) array of bool
-        As in `Directions`.
-    """
-
-    values: Array
-    sampling: Array
+    values: Array  # (repeats, columns, g): β̃
+    sampling: Array  # (repeats, columns, g, g): covariance by chance in rows
+    # (repeats, columns, g, g): by noise: in the corrections, in the Gram matrix times β − β̂, and
+    # in means of features times the mean residual
     privacy: Array
-    variance: Array
+    variance: Array  # (repeats, columns): σ̂²
+    # is_distinct, is_enough, each (repeats, columns) array of bool: whether Gram matrix and
+    # residuals let limits hold):
     is_distinct: NDArray[np.bool_]
     is_enough: NDArray[np.bool_]
+    # (repeats, columns) array of bool: as in `Directions`
     is_narrow: NDArray[np.bool_] = field(default_factory=lambda: np.zeros((), dtype=bool))
 
     @property
@@ -289,16 +220,8 @@ def correct(rows: FittedRows, directions: Directions, places: Indices,
     ----------
     rows : FittedRows
         Those rows, and β̂.
-    directions : Directions
-        What corrections are taken along.
     places : (g,) array of int
         Which coefficients.
-    noises : sequence of NoiseDeviations
-        At each budget.
-    columns : Columns
-        Budgets and draws side by side.
-    rng : numpy.random.Generator
-        Where noise comes from.
     distance : Distance or None
         What is known of β − β̂ where not all coefficients are asked for; none is needed without a
         Gram matrix.
@@ -325,14 +248,6 @@ def newton(rows: FittedRows, start: Array, directions: Directions, noise: Correc
         The rows that the coefficients belong to, and β̂.
     start : (repeats, columns, g)
         The entries of β̂ that are corrected.
-    directions : Directions
-        What corrections are taken along.
-    noise : CorrectionNoise
-        Of all messages.
-    columns : Columns
-        Budgets and draws side by side.
-    rng : numpy.random.Generator
-        Where noise comes from.
     distance : Distance or None
         What is known of β − β̂. None: it is what is corrected here.
     are_alike : bool
@@ -385,8 +300,6 @@ def matrix_noise(inverse: Array, deviation: Array, distance: Distance) -> Array:
         Θ̂_G.
     deviation : (columns,)
         t.
-    distance : Distance
-        About k coefficients.
 
     Returns
     -------
@@ -408,8 +321,6 @@ def bias_of_shared_noise(directions: Directions, vectors: Array) -> Array:
 
     Parameters
     ----------
-    directions : Directions
-        With the released Â.
     vectors : (repeats, columns, d)
         β̂, which stands in for β.
 
@@ -440,7 +351,7 @@ def _mean_noise(directions: Directions, deviation: Array, offset: Array) -> Arra
 
 
 def times(matrices: Array, vectors: Array) -> Array:
-    """Products of matrices with vectors.
+    """Products of matrices with vectors: (…, g).
 
     Parameters
     ----------
@@ -448,10 +359,6 @@ def times(matrices: Array, vectors: Array) -> Array:
         On the left.
     vectors : (…, k)
         On the right.
-
-    Returns
-    -------
-    (…, g)
     """
     return np.asarray((matrices @ vectors[..., None])[..., 0])
 
@@ -461,10 +368,6 @@ def times(matrices: Array, vectors: Array) -> Array:
 
 def pointwise_half_widths(errors: Array) -> Array:
     """1.96 standard errors: each coefficient on its own, 95 in 100.
-
-    Parameters
-    ----------
-    errors : (…)
 
     Returns
     -------
@@ -482,8 +385,6 @@ def two_sided_p_values(distances: Array, errors: Array) -> Array:
     ----------
     distances : (…)
         β̃ − b.
-    errors : (…)
-        Standard errors.
 
     Returns
     -------

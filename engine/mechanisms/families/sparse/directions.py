@@ -58,16 +58,8 @@ def noisy_gram(pooled: Averages, c: Constants, noises: Sequence[NoiseDeviations]
 
     Parameters
     ----------
-    pooled : Averages
-        Over all rows.
     c : Constants
         Clips; B is `c.row`.
-    noises : sequence of NoiseDeviations
-        At each budget.
-    columns : Columns
-        Budgets and draws side by side.
-    rng : numpy.random.Generator
-        Where noise comes from.
 
     Returns
     -------
@@ -80,24 +72,14 @@ def noisy_gram(pooled: Averages, c: Constants, noises: Sequence[NoiseDeviations]
 
 def with_noise(step: Step, exact: Array, deviations: Array, columns: Columns,
                rng: np.random.Generator) -> Array:
-    """Publish symmetric matrices with noise.
+    """Publish symmetric matrices with noise: (repeats, columns, d, d).
 
     Parameters
     ----------
-    step : Step
-        What is published.
     exact : (repeats, 1 or columns, d, d)
         Without noise.
     deviations : (columns,)
         Of noise beside the diagonal.
-    columns : Columns
-        Budgets and draws side by side.
-    rng : numpy.random.Generator
-        Where noise comes from.
-
-    Returns
-    -------
-    (repeats, columns, d, d)
     """
     size = exact.shape[-1]
     sizes = deviations[:, None, None] * (1 + (math.sqrt(2) - 1) * np.eye(size))
@@ -151,18 +133,10 @@ def on_support(averages: Averages, vectors: Array, s: int, deviations: Array, co
 
     Parameters
     ----------
-    averages : Averages
-        Over all rows.
     vectors : (repeats, columns, d)
         Of which s entries are not zero.
-    s : int
-        How many.
     deviations : (columns,)
         Of noise in that matrix.
-    columns : Columns
-        Budgets and draws side by side.
-    rng : numpy.random.Generator
-        Where noise comes from.
 
     Returns
     -------
@@ -191,20 +165,10 @@ def one_direction(pooled: Averages, place: int, size: int, c: Constants,
 
     Parameters
     ----------
-    pooled : Averages
-        Over all rows.
     place : int
         k.
-    size : int
-        d.
     c : Constants
         Clips; τ is `c.product`.
-    noises : sequence of NoiseDeviations
-        At each budget.
-    columns : Columns
-        Budgets and draws side by side.
-    rng : numpy.random.Generator
-        Where noise comes from.
     """
     vectors = descend(partial(_column_gradient, pooled, place, c.product),
                     (columns.repeats, columns.draws, size), c.column, c.law,

@@ -39,8 +39,6 @@ def on_supports(gram: Array, vectors: Array, s: int) -> tuple[Array, Array]:
         Released.
     vectors : (…, d)
         Released, too.
-    s : int
-        How many entries.
 
     Returns
     -------
@@ -64,8 +62,6 @@ def row_sum(gram: Array, q: int) -> Array:
     ----------
     gram : (…, d, d)
         A.
-    q : int
-        Entries of a row.
 
     Returns
     -------
@@ -89,12 +85,8 @@ def row_sum_sensitivity(q: int, feature: float, norm: float, n: int) -> float:
 
     Parameters
     ----------
-    q : int
-        Entries of a row.
     feature, norm : float
         c and B, to which entries of a row of data and its norm are held.
-    n : int
-        N.
     """
     return 2 * feature * min(math.sqrt(q) * norm, q * feature) / n
 
@@ -122,7 +114,6 @@ def bias_unit(s: int, size: int, n: int, epsilon: float, delta: float) -> float:
     ----------
     s, size, n : int
         s, d and N.
-    epsilon, delta : float
     """
     if math.isinf(epsilon):
         return 0.0

@@ -22,22 +22,13 @@ from engine.numerics.coordinates import Coordinates
 
 @dataclass(frozen=True)
 class LargestNoise:
-    """What the noise is before any row is looked at.
-
-    Parameters
-    ----------
-    sensitivity : float
-        Of what is chosen from.
-    choice, values : float
-        Scales of the noise in a choice and in a published value.
-    largest : float
-        Of all noises among which features are chosen.
-    """
+    """What the noise is before any row is looked at."""
 
     sensitivity: float
+    # choice, values: scales of the noise in a choice and in a published value
     choice: float
     values: float
-    largest: float
+    largest: float  # of all noises among which features are chosen
 
 
 _REACH = 4.0  # of ranges of which nothing else is stated
@@ -85,27 +76,11 @@ class PublicGuesses(Mechanism[Data, P]):
         choices=("stated", "released"))
 
     def has_centre(self, facts: PublicFacts) -> bool:
-        """Whether the means of features and response are released first.
-
-        Parameters
-        ----------
-        facts : PublicFacts
-            Stated facts.
-        """
+        """Whether the means of features and response are released first."""
         return self.centre == "released" if self.centre else not is_standard(facts)
 
     def planned_centre(self, public: Public, budgets: Sequence[Budget], rho: float) -> Centre:
-        """What these means cost, and the ρ that is left.
-
-        Parameters
-        ----------
-        public : Public
-            Sizes and stated facts.
-        budgets : sequence of Budget
-            Of every machine.
-        rho : float
-            ρ of all messages.
-        """
+        """What these means cost, and the ρ that is left."""
         if not self.has_centre(public.facts):
             return Centre(None, rho)
         return Centre.planned(public.sizes, budgets, rho)
@@ -117,14 +92,8 @@ class PublicGuesses(Mechanism[Data, P]):
 
         Parameters
         ----------
-        data : SampleData
-            Rows with responses.
         plans : sequence of plans
             One for each budget, with the deviation of the noise in means as `centre_noise_sd`.
-        draws : int
-            How often noise is drawn at each budget.
-        rng : numpy.random.Generator
-            Where noise comes from.
         fit : callable
             From rows, plans, draws and a generator to their fit.
 
@@ -144,13 +113,7 @@ class PublicGuesses(Mechanism[Data, P]):
                          lambda moved, k, stream: fit(moved, plans[k:k + 1], 1, stream))
 
     def without_constant(self, data: Data) -> SampleData:
-        """Rows less their means, without noise, where a release has them less released ones.
-
-        Parameters
-        ----------
-        data : SampleData
-            Rows with responses.
-        """
+        """Rows less their means, without noise, where a release has them less released ones."""
         rows = with_responses(data)
         if not self.has_centre(rows.facts):
             return rows
@@ -162,22 +125,11 @@ class PublicGuesses(Mechanism[Data, P]):
         return False
 
     def reach_of(self, facts: PublicFacts) -> float:
-        """How many standard deviations the stated ranges of features reach to each side.
-
-        Parameters
-        ----------
-        facts : PublicFacts
-            Stated facts.
-        """
+        """How many standard deviations the stated ranges of features reach to each side."""
         return self.reach or facts.reach or _REACH
 
     def spread(self, facts: PublicFacts) -> float:
         """σ, the standard deviation of a response around what its features say.
-
-        Parameters
-        ----------
-        facts : PublicFacts
-            Stated facts.
 
         Raises
         ------
@@ -192,23 +144,12 @@ class PublicGuesses(Mechanism[Data, P]):
         return stated
 
     def largest_norm(self, facts: PublicFacts) -> float:
-        """c₀, a guess of the norm of all coefficients.
-
-        Parameters
-        ----------
-        facts : PublicFacts
-            Stated facts.
-        """
+        """c₀, a guess of the norm of all coefficients."""
         usual = 1.0 if is_standard(facts) else facts.value_half_width
         return usual if self.radius is None else self.radius
 
     def clip_of_features(self, facts: PublicFacts) -> float:
         """Four standard deviations, or the reach of the stated ranges where that is less.
-
-        Parameters
-        ----------
-        facts : PublicFacts
-            Stated facts.
 
         Returns
         -------
@@ -219,11 +160,6 @@ class PublicGuesses(Mechanism[Data, P]):
 
     def clip_of_responses(self, facts: PublicFacts) -> float:
         """3 (c₀² + σ²)^½, or half the width of their range: for averages at β = 0.
-
-        Parameters
-        ----------
-        facts : PublicFacts
-            Stated facts.
 
         Returns
         -------
@@ -238,8 +174,6 @@ class PublicGuesses(Mechanism[Data, P]):
 
         Parameters
         ----------
-        data : SampleData
-            Rows with responses.
         sparsity : int
             How many features are kept at most.
 
@@ -278,10 +212,6 @@ class PublicGuesses(Mechanism[Data, P]):
 
 def with_responses(data: Data) -> SampleData:
     """The same data, if they are rows of features with a response.
-
-    Parameters
-    ----------
-    data : CurveData or SampleData
 
     Raises
     ------

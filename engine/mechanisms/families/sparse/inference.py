@@ -93,26 +93,12 @@ _DRAWS = 2  # axis of what is released
 
 @dataclass(frozen=True)
 class InferenceShares:
-    """How the budget, as ρ, is divided; all shares sum to 1.
+    """How the budget, as ρ, is divided; all shares sum to 1."""
 
-    Parameters
-    ----------
-    coefficients : float
-        For β̂.
-    variance : float
-        For squared residuals and the share within their clip.
-    precision : float
-        For the Gram matrix, or Θ̂_k.
-    spread : float
-        For V, where one coefficient is had without the matrix.
-    correction : float
-        For the corrections.
-    """
-
-    coefficients: float
-    variance: float
-    precision: float
-    spread: float
+    coefficients: float  # for β̂
+    variance: float  # for squared residuals and the share within their clip
+    precision: float  # for the Gram matrix, or Θ̂_k
+    spread: float  # for V, where one coefficient is had without the matrix
     correction: float
 
 
@@ -127,11 +113,6 @@ def ball(n_entries: int) -> float:
 
     4½ standard deviations of one entry; 1.35 root mean square norms of a hundred, 1.12 of 800.
 
-    Parameters
-    ----------
-    n_entries : int
-        n.
-
     Examples
     --------
     >>> ball(100)
@@ -141,49 +122,25 @@ def ball(n_entries: int) -> float:
 
 
 def row_norm(size: int, feature: float) -> float:
-    """B: a norm that rows rarely exceed, and those with clipped features never.
-
-    Parameters
-    ----------
-    size : int
-        d.
-    feature : float
-        The clip of features.
-    """
+    """B: a norm that rows rarely exceed, and those with clipped features never."""
     return min(ball(size), math.sqrt(size) * feature)
 
 
 @dataclass(frozen=True)
 class Constants:
-    """What public facts fix.
-
-    Parameters
-    ----------
-    law : SelectionLaw
-        Of the choice of entries.
-    feature, residual, row, product : float
-        The clips c, R, B and τ.
-    guess : float
-        Of σ.
-    response : float
-        The clip of residuals of the first estimate from moments, those of β = 0.
-    radius : float
-        A public guess of the norm of all coefficients.
-    column : DescentSettings
-        The steps for Θ̂_k, of which `column.sparsity` entries are kept.
-    has_centre : bool
-        Whether means of features and response are released first, and so the mean residual.
-    """
+    """What public facts fix."""
 
     law: SelectionLaw
+    # feature, residual, row, product: the clips c, R, B and τ
     feature: float
     residual: float
     row: float
-    guess: float
-    response: float
-    radius: float
-    column: DescentSettings
+    guess: float  # of σ
+    response: float  # the clip of residuals of the first estimate from moments, those of β = 0
+    radius: float  # a public guess of the norm of all coefficients
+    column: DescentSettings  # the steps for Θ̂_k, of which `column.sparsity` entries are kept
     product: float
+    # whether means of features and response are released first, and so the mean residual
     has_centre: bool = False
 
 
@@ -192,40 +149,19 @@ class NoiseDeviations:
     """Standard deviations of what is published at one budget.
 
     Infinite where there is no share of the budget, and so no such message.
-
-    Parameters
-    ----------
-    residuals : float
-        For squared residuals in units of R², and the share within R.
-    column : Scales
-        Of the rounds for Θ̂_k.
-    gram : float
-        Of an entry beside the diagonal, √2 times as large on it.
-    spread : float
-        Of V.
-    correction : float
-        For products clipped to norm 1.
-    centre : float or None
-        Of the released means of features, in their standard deviations; None where there are none.
     """
 
-    residuals: float
-    column: Scales
-    gram: float
-    spread: float
-    correction: float
+    residuals: float  # for squared residuals in units of R², and the share within R
+    column: Scales  # of the rounds for Θ̂_k
+    gram: float  # of an entry beside the diagonal, √2 times as large on it
+    spread: float  # of V
+    correction: float  # for products clipped to norm 1
+    # of the released means of features, in their standard deviations; None where there are none
     centre: float | None = None
 
 
 def gaussian(sensitivity: float, rho: float) -> float:
     """The standard deviation at which moving by `sensitivity` costs ρ.
-
-    Parameters
-    ----------
-    sensitivity : float
-        The sensitivity.
-    rho : float
-        ρ.
 
     Examples
     --------
@@ -240,11 +176,6 @@ def gaussian_rho(budgets: Sequence[Budget]) -> float:
 
     Gaussian messages, each chosen after those before it, are together as one with the sum of their
     ρ, whose (ε, δ) are exact.
-
-    Parameters
-    ----------
-    budgets : sequence of Budget
-        Of all machines.
 
     Raises
     ------
@@ -261,13 +192,7 @@ DIRECTION = Subject("precision entries", "direction, ")
 
 
 def stage_average(k: int) -> Step:
-    """The message of one average of a first estimate from moments.
-
-    Parameters
-    ----------
-    k : int
-        How many came before it.
-    """
+    """The message of one average of a first estimate from moments."""
     return Step(f"averages, stage {k + 1}")
 
 
@@ -278,15 +203,6 @@ def gram_noise(row: float, n: int, rho: float) -> float:
     counts entries beside the diagonal twice. Noise that is alike in all directions of that norm has
     deviation t = √2 B²/(N√(2ρ)) on the diagonal and t/√2 beside it. Noise of one size on and above
     the diagonal would be up to √2 times larger beside it at the same cost.
-
-    Parameters
-    ----------
-    row : float
-        B.
-    n : int
-        N.
-    rho : float
-        ρ.
     """
     return gaussian(row**2 / n, rho)
 
@@ -300,8 +216,6 @@ def residuals_sensitivity(n: int, has_mean: bool) -> float:
 
     Parameters
     ----------
-    n : int
-        N.
     has_mean : bool
         Whether the mean residual is beside them.
     """
@@ -316,21 +230,7 @@ def _column_sensitivity(c: Constants, n: int) -> float:
 
 def noise(c: Constants, shares: InferenceShares, rho: float, pooled: int, n_machine: int
           ) -> NoiseDeviations:
-    """The noise that costs its shares of ρ.
-
-    Parameters
-    ----------
-    c : Constants
-        Clips and steps.
-    shares : InferenceShares
-        Of ρ.
-    rho : float
-        ρ.
-    pooled : int
-        Rows of all machines.
-    n_machine : int
-        Rows that the coefficients belong to.
-    """
+    """The noise that costs its shares of ρ."""
     return NoiseDeviations(
         residuals=gaussian(residuals_sensitivity(n_machine, c.has_centre), shares.variance * rho),
         column=scales_of(c.law, c.column.sparsity, _column_sensitivity(c, pooled),
@@ -342,23 +242,7 @@ def noise(c: Constants, shares: InferenceShares, rho: float, pooled: int, n_mach
 
 def line(step: Step, sensitivity: float, rho: float, server: int, budget: Budget,
          why: str) -> Spend:
-    """The ledger's line about Gaussian noise that costs ρ.
-
-    Parameters
-    ----------
-    step : Step
-        What is published.
-    sensitivity : float
-        Its sensitivity.
-    rho : float
-        ρ.
-    server : int
-        Number of the machine.
-    budget : Budget
-        Its budget.
-    why : str
-        How the noise follows.
-    """
+    """The ledger's line about Gaussian noise that costs ρ."""
     mu = math.sqrt(2 * rho)
     return Spend(step=step, server=server, mu=mu, sensitivity=(sensitivity,),
                  noise_scale=(sensitivity / mu,),
@@ -379,22 +263,8 @@ def inference_lines(c: Constants, shares: InferenceShares, rho: float, pooled: i
 
     Parameters
     ----------
-    c : Constants
-        Clips and steps.
-    shares : InferenceShares
-        Of ρ.
-    rho : float
-        ρ.
-    pooled : int
-        Rows of all machines.
-    n_machine : int
-        Rows that the coefficients belong to.
     is_one : bool
         Whether one coefficient is had without a Gram matrix.
-    server : int
-        Number of the machine.
-    budget : Budget
-        Its budget.
     """
     why = WHY if n_machine == pooled else _WHY_OWN
     beside = f"the share within the clip{' and the mean' if c.has_centre else ''}"
@@ -420,41 +290,18 @@ def inference_lines(c: Constants, shares: InferenceShares, rho: float, pooled: i
 
 @dataclass(frozen=True)
 class Columns:
-    """Releases at several budgets, side by side, and then one column without noise.
-
-    Parameters
-    ----------
-    repeats, budgets, draws : int
-        How many of each.
-    """
+    """Releases at several budgets, side by side, and then one column without noise."""
 
     repeats: int
     budgets: int
     draws: int
 
     def per_budget(self, values: Sequence[float]) -> Array:
-        """One value for each budget, 0 for the column without noise.
-
-        Parameters
-        ----------
-        values : sequence of float
-            Of each budget.
-
-        Returns
-        -------
-        (columns,)
-        """
+        """One value for each budget, 0 for the column without noise: (columns,)."""
         return np.append(np.repeat(np.asarray(values, dtype=float), self.draws), 0.0)
 
     def normals(self, shape: tuple[int, ...], rng: np.random.Generator) -> Array:
         """Standard normals that draws share across budgets; zeros in the column without noise.
-
-        Parameters
-        ----------
-        shape : tuple of int
-            Of one column.
-        rng : numpy.random.Generator
-            Where noise comes from.
 
         Returns
         -------
@@ -466,29 +313,21 @@ class Columns:
         return np.concatenate([noisy, np.zeros((self.repeats, 1, *shape))], axis=1)
 
     def released(self, values: NDArray[Any]) -> NDArray[Any]:
-        """The columns that may be published.
+        """The columns that may be published: (budgets, repeats, draws, …).
 
         Parameters
         ----------
         values : (repeats, columns, …)
-
-        Returns
-        -------
-        (budgets, repeats, draws, …)
         """
         noisy = values[:, :-1].reshape(self.repeats, self.budgets, self.draws, *values.shape[2:])
         return noisy.swapaxes(0, 1)
 
     def quiet(self, values: Array) -> Array:
-        """The column without noise.
+        """The column without noise: (budgets, repeats, …).
 
         Parameters
         ----------
         values : (repeats, columns, …)
-
-        Returns
-        -------
-        (budgets, repeats, …)
         """
         column = values[:, -1]
         return np.broadcast_to(column, (self.budgets, *column.shape))
@@ -503,8 +342,6 @@ def by_kind(plans: Sequence[P], kind: Callable[[P], Hashable],
 
     Parameters
     ----------
-    plans : sequence of plans
-        One for each budget.
     kind : callable
         What plans that are fitted together have in common.
     fit : callable
@@ -523,8 +360,6 @@ def joined(fits: Sequence[Fit], axis: int) -> Fit:
 
     Parameters
     ----------
-    fits : sequence of Fit
-        Of the same kind.
     axis : int
         The axis. Of draws the first has what is the same without noise.
 
@@ -568,62 +403,32 @@ class FromAverages(Mechanism[Data, A]):
 
     def estimate(self, averages: Averages, plans: Sequence[A], repeats: int, draws: int,
                  rng: np.random.Generator) -> Estimate:
-        """Estimate once rows can be averaged; for studies, from moments without rows.
-
-        Parameters
-        ----------
-        averages : Averages
-            Over the rows of all machines.
-        plans : sequence of plans
-            One for each budget.
-        repeats : int
-            Data sets behind the averages.
-        draws : int
-            How often noise is drawn at each budget.
-        rng : numpy.random.Generator
-            Where noise comes from.
-        """
+        """Estimate once rows can be averaged; for studies, from moments without rows."""
         return self.estimate_of(plans, self.fit_averages(averages, plans, repeats, draws, rng))
 
     def fit_averages(self, averages: Averages, plans: Sequence[A], repeats: int, draws: int,
                      rng: np.random.Generator) -> Fit:
-        """What `estimate` is made of, at every budget.
-
-        Parameters
-        ----------
-        averages, plans, repeats, draws, rng : see `estimate`
-        """
+        """What `estimate` is made of, at every budget."""
         return by_kind(plans, lambda plan: plan.chooses_first,
                        lambda alike: self.fit_alike(averages, alike, repeats, draws, rng))
 
     def fit_alike(self, averages: Averages, plans: Sequence[A], repeats: int, draws: int,
                   rng: np.random.Generator) -> Fit:
-        """The same by plans that all choose features first, or none of which does.
-
-        Parameters
-        ----------
-        averages, plans, repeats, draws, rng : see `estimate`
-        """
+        """The same by plans that all choose features first, or none of which does."""
         raise NotImplementedError
 
 
 def published(step: Step, exact: Array, deviation: Array, standard: Array) -> Array:
-    """Averages with noise, as the centre publishes them.
+    """Averages with noise, as the centre publishes them: (repeats, columns, …).
 
     Parameters
     ----------
-    step : Step
-        What is published.
     exact : (repeats, 1 or columns, …)
         Without noise.
     deviation : (columns,), (repeats, columns) or (columns, …)
         Of the noise.
     standard : (repeats, columns, …)
         Noise of unit size.
-
-    Returns
-    -------
-    (repeats, columns, …)
     """
     size = deviation if deviation.ndim == exact.ndim - 1 > 2 else deviation.reshape(
         *deviation.shape, *[1] * (exact.ndim - 2))

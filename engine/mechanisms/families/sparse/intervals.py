@@ -114,11 +114,6 @@ class SparseIntervals(PublicGuesses[P]):
     def places(self, sizes: Sizes) -> Indices:
         """The features that limits are asked for, counted from 0.
 
-        Parameters
-        ----------
-        sizes : Sizes
-            Public sizes.
-
         Returns
         -------
         (g,) array of int
@@ -135,60 +130,25 @@ class SparseIntervals(PublicGuesses[P]):
         return np.array(sorted(k - 1 for k in features)) if features else np.arange(size)
 
     def is_one(self, sizes: Sizes) -> bool:
-        """Whether one coefficient is asked for without a Gram matrix.
-
-        Parameters
-        ----------
-        sizes : Sizes
-            Public sizes.
-        """
+        """Whether one coefficient is asked for without a Gram matrix."""
         return self.directions == "column"
 
     def shares(self, sizes: Sizes) -> InferenceShares:
-        """How the budget is divided.
-
-        Parameters
-        ----------
-        sizes : Sizes
-            Public sizes.
-        """
+        """How the budget is divided."""
         return ONE if self.is_one(sizes) else SEVERAL
 
     def descent(self, sizes: Sizes, facts: PublicFacts, sparsity: int) -> DescentSettings:
-        """Constants of rounds of hard thresholding.
-
-        Parameters
-        ----------
-        sizes : Sizes
-            Public sizes.
-        facts : PublicFacts
-            Stated facts.
-        sparsity : int
-            How many entries are kept.
-        """
+        """Constants of rounds of hard thresholding."""
         return DescentSettings(
             min(sparsity, sizes.n_covariates), self.n_rounds(self.learning_rate),
             self.learning_rate, self.largest_norm(facts))
 
     def n_rounds(self, learning_rate: float) -> int:
-        """T.
-
-        Parameters
-        ----------
-        learning_rate : float
-            η.
-        """
+        """T."""
         return self.rounds or fewest_rounds(learning_rate, MIN_EIGENVALUE)
 
     def constants(self, sizes: Sizes, facts: PublicFacts) -> Constants:
         """Clips, and the steps for a column of the inverse covariance.
-
-        Parameters
-        ----------
-        sizes : Sizes
-            Public sizes.
-        facts : PublicFacts
-            Stated facts.
 
         Raises
         ------
@@ -210,18 +170,8 @@ class SparseIntervals(PublicGuesses[P]):
 
         Parameters
         ----------
-        facts : PublicFacts
-            Stated facts.
-        c : Constants
-            Clips and steps.
-        rho : float
-            ρ.
         sizes : tuple of int
             Rows of all machines, and those that the coefficients belong to.
-        shares : InferenceShares
-            Of ρ.
-        centre : Centre
-            As planned.
         """
         deviations = noise(c, shares, rho, *sizes)
         if centre.deviation is None:
@@ -234,8 +184,6 @@ class SparseIntervals(PublicGuesses[P]):
 
         Parameters
         ----------
-        data : SampleData
-            Rows with responses.
         c : Constants or None
             Clips; without them nothing is clipped, and rows are less their means where a release
             has them less released ones.
@@ -257,12 +205,8 @@ class SparseIntervals(PublicGuesses[P]):
 
         Parameters
         ----------
-        corrected : Corrected
-            Those g entries.
         places : (g,) array of int
             Where they stand.
-        size : int
-            d.
         released : Shown
             Takes columns to what may be seen of them.
         """
@@ -282,8 +226,6 @@ class SparseIntervals(PublicGuesses[P]):
         ----------
         each : sequence of Corrected
             Of every machine; a caution applies where it does to any.
-        columns : Columns
-            Budgets and draws side by side.
         has_centre : bool
             Whether features are measured from their means, so that one may be said to vary little.
         """
@@ -301,17 +243,7 @@ class SparseIntervals(PublicGuesses[P]):
         return tuple(out)
 
     def half_widths(self, corrected: Corrected) -> Array:
-        """Half widths of intervals, or of the band around g coefficients.
-
-        Parameters
-        ----------
-        corrected : Corrected
-            Those entries.
-
-        Returns
-        -------
-        (repeats, columns, g)
-        """
+        """Half widths of intervals, or of the band around g coefficients: (repeats, columns, g)."""
         if self.target == "coordinates":
             return pointwise_half_widths(corrected.errors)
         width = simultaneous_half_width(corrected.covariance)
@@ -319,21 +251,15 @@ class SparseIntervals(PublicGuesses[P]):
 
 
 def placed(values: Array, places: Indices, size: int, around: Array | None = None) -> Array:
-    """Values put at their places among all entries.
+    """Values put at their places among all entries: (…, d).
 
     Parameters
     ----------
     values : (…, g)
     places : (g,) array of int
         Where they belong.
-    size : int
-        d.
     around : (…, d)
         What stands elsewhere; NaN if nothing is given.
-
-    Returns
-    -------
-    (…, d)
     """
     out = np.full((*values.shape[:-1], size), np.nan) if around is None else around.copy()
     out[..., places] = values

@@ -23,13 +23,7 @@ _RARE = 0.01
 
 
 def chance_limit(size: int) -> float:
-    """Standard deviations that the largest of so many normal entries has in one of 100 cases.
-
-    Parameters
-    ----------
-    size : int
-        d.
-    """
+    """Standard deviations that the largest of so many normal entries has in one of 100 cases."""
     return float(-ndtri(_RARE / (2 * size)))
 
 
@@ -42,8 +36,6 @@ def with_left_out(fit: Fit, deviations: Sequence[float], sparsity: int) -> Fit:
         Entries (budgets, repeats, draws, d), those that are left out zero.
     deviations : sequence of float
         Of an entry that is kept, by noise in choice and value and by sampling, for each budget.
-    sparsity : int
-        Stated number of entries.
     """
     sizes: Array = np.abs(fit.coefficients)
     d = sizes.shape[-1]

@@ -65,57 +65,29 @@ def suits_moments(gram_noise: float, size: int) -> bool:
     ----------
     gram_noise : float
         Deviation of an entry beside the diagonal.
-    size : int
-        d.
     """
     return gram_noise * math.sqrt(size) <= MAX_NOISE
 
 
 @dataclass(frozen=True)
 class Stage:
-    """One average of a first estimate from moments.
+    """One average of a first estimate from moments."""
 
-    Parameters
-    ----------
-    clip : float
-        R, in response units.
-    deviations : tuple of float
-        Of its noise at each budget, for products of norm 1.
-    """
-
-    clip: float
-    deviations: tuple[float, ...]
+    clip: float  # R, in response units
+    deviations: tuple[float, ...]  # of its noise at each budget, for products of norm 1
 
 
 def stage_noise(clip: float, n: int, rho: float) -> float:
-    """2R/N over √(2ρ): products are clipped to norm 1 and residuals to R.
-
-    Parameters
-    ----------
-    clip : float
-        R.
-    n : int
-        N.
-    rho : float
-        ρ.
-    """
+    """2R/N over √(2ρ): products are clipped to norm 1 and residuals to R."""
     return gaussian(2 * clip / n, rho)
 
 
 @dataclass(frozen=True)
 class Pilot:
-    """A first estimate.
+    """A first estimate."""
 
-    Parameters
-    ----------
-    vectors : (repeats, columns, d)
-        β̂.
-    distance : Distance
-        What the averages behind it say of β − β̂.
-    """
-
-    vectors: Array
-    distance: Distance
+    vectors: Array  # (repeats, columns, d): β̂
+    distance: Distance  # what the averages behind it say of β − β̂
 
 
 def from_moments(pooled: Averages, directions: Directions, s: int, stages: Sequence[Stage],
@@ -126,18 +98,8 @@ def from_moments(pooled: Averages, directions: Directions, s: int, stages: Seque
 
     Parameters
     ----------
-    pooled : Averages
-        Over all rows.
     directions : Directions
         Of all d coefficients, with the released matrix.
-    s : int
-        How many features.
-    stages : sequence of Stage
-        Clip and noise of each.
-    columns : Columns
-        Budgets and draws side by side.
-    rng : numpy.random.Generator
-        Where noise comes from.
     """
     assert directions.gram is not None
     gram, root, size = directions.gram, directions.root, directions.gram.shape[-1]
@@ -173,27 +135,14 @@ class RowClips:
 
 @dataclass(frozen=True)
 class Thresholding:
-    """Rounds of private hard thresholding, fixed before any row is looked at.
-
-    Parameters
-    ----------
-    descent : DescentSettings
-        Constants of the rounds.
-    step_sensitivity : float
-        λ, by which a row moves an entry of a step at full pace at most.
-    scales : Scales
-        Of the noise in choices and values.
-    pace_sensitivity : float or None
-        Of the number that sets the pace; None where the learning rate is stated.
-    pace_noise_sd : float
-        Standard deviation of the noise in that number.
-    """
+    """Rounds of private hard thresholding, fixed before any row is looked at."""
 
     descent: DescentSettings
-    step_sensitivity: float
+    step_sensitivity: float  # λ, by which a row moves an entry of a step at full pace at most
     scales: Scales
+    # of the number that sets the pace; None where the learning rate is stated
     pace_sensitivity: float | None
-    pace_noise_sd: float
+    pace_noise_sd: float  # standard deviation of the noise in that number
 
     @classmethod
     def planned(cls, descent: DescentSettings, is_stated: bool, law: SelectionLaw, clips: RowClips,
@@ -202,18 +151,8 @@ class Thresholding:
 
         Parameters
         ----------
-        descent : DescentSettings
-            Constants of the rounds.
-        is_stated : bool
-            Whether the learning rate is.
-        law : SelectionLaw
-            Of the choice.
-        clips : RowClips
-            Of every row.
         n, size : int
             N and d.
-        rho : float
-            ρ.
         """
         share = 0.0 if is_stated else EIGENVALUE_SHARE
         step_sensitivity = sensitivity(descent.learning_rate, clips.residual, clips.feature, n)
@@ -237,21 +176,6 @@ class Thresholding:
 
         One standard deviation of the noise is added.
 
-        Parameters
-        ----------
-        pooled : Averages
-            Over all rows.
-        norm : float
-            B.
-        each : sequence of Thresholding
-            The rounds at every budget.
-        columns : Columns
-            Budgets and draws side by side.
-        rng : numpy.random.Generator
-            Where noise comes from.
-        subject : Subject
-            What the rounds are about.
-
         Returns
         -------
         (repeats, columns, 1) or float
@@ -272,8 +196,6 @@ class Thresholding:
         Parameters
         ----------
         pace : (repeats, columns, 1) or float
-        shape : tuple[int, int]
-            (repeats, columns).
 
         Returns
         -------
@@ -286,17 +208,7 @@ class Thresholding:
 
     def lines(self, law: SelectionLaw, budgets: Sequence[Budget], subject: Subject = COEFFICIENTS
               ) -> tuple[Spend, ...]:
-        """The ledger of every machine.
-
-        Parameters
-        ----------
-        law : SelectionLaw
-            Of the choice.
-        budgets : sequence of Budget
-            Budgets of all machines.
-        subject : Subject
-            What the rounds are about.
-        """
+        """The ledger of every machine."""
         rounds = ledger(law, self.descent, self.step_sensitivity, self.scales, budgets, subject)
         if self.pace_sensitivity is None:
             return rounds

@@ -30,8 +30,6 @@ def wrong_sign(vectors: Array, corrected: Corrected) -> Array:
     ----------
     vectors : (repeats, columns, g)
         β̂ at the same places.
-    corrected : Corrected
-        With the right sign.
 
     Returns
     -------
@@ -43,11 +41,6 @@ def wrong_sign(vectors: Array, corrected: Corrected) -> Array:
 def scaled_errors(corrected: Corrected) -> Array:
     """σ̂ (V/n + s²)^{1/2}, as in Algorithm 6: too small where σ < 1.
 
-    Parameters
-    ----------
-    corrected : Corrected
-        Entries with all of their errors.
-
     Returns
     -------
     (repeats, columns, g)
@@ -58,17 +51,7 @@ def scaled_errors(corrected: Corrected) -> Array:
 
 
 def half_width_without_privacy(corrected: Corrected) -> Array:
-    """Half width of a band whose bootstrap has chance in rows alone.
-
-    Parameters
-    ----------
-    corrected : Corrected
-        Entries with all of their errors.
-
-    Returns
-    -------
-    (repeats, columns)
-    """
+    """Half width of a band whose bootstrap has chance in rows alone: (repeats, columns)."""
     return simultaneous_half_width(corrected.sampling)
 
 
@@ -77,24 +60,12 @@ def half_width_without_privacy(corrected: Corrected) -> Array:
 
 @dataclass(frozen=True)
 class PublishedCost:
-    """What a task costs when each of its releases has (ε, δ).
-
-    Parameters
-    ----------
-    task : str
-        In words.
-    releases : int
-        How many it has.
-    added : float
-        ε added up.
-    proved : float
-        ε as ρ proves it.
-    """
+    """What a task costs when each of its releases has (ε, δ)."""
 
     task: str
     releases: int
-    added: float
-    proved: float
+    added: float  # ε added up
+    proved: float  # ε as ρ proves it
 
     @property
     def total(self) -> float:
@@ -108,16 +79,8 @@ def published_costs(epsilon: float, machines: int, per_machine: int, size: int, 
 
     Parameters
     ----------
-    epsilon : float
-        ε of each release.
     machines, per_machine : int
         m machines with so many rows each.
-    size : int
-        d.
-    rounds : int
-        T.
-    draws : int
-        Of the band's bootstrap.
     is_sharp : bool
         Whether noise in eigenvalues is made for their true sensitivity, B₃/(2m), at which each of
         them costs 1.5ε; with the printed B₃ it is far too much, and they cost almost nothing.

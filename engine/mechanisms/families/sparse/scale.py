@@ -38,30 +38,12 @@ _MIN = 1e-12
 
 
 def scale_noise(row: float, n: int, rho: float) -> float:
-    """B²/(N√(2ρ)), the deviation of the noise in the mean squared length.
-
-    Parameters
-    ----------
-    row : float
-        B.
-    n : int
-        N.
-    rho : float
-        ρ of the message.
-    """
+    """B²/(N√(2ρ)), the deviation of the noise in the mean squared length."""
     return gaussian(row**2 / n, rho)
 
 
 def is_told(noise: float, size: int) -> bool:
-    """Whether the noise leaves anything to be told of the scale; public numbers decide.
-
-    Parameters
-    ----------
-    noise : float
-        As `scale_noise` has it.
-    size : int
-        d.
-    """
+    """Whether the noise leaves anything to be told of the scale; public numbers decide."""
     return noise <= _MAX_NOISE * size
 
 
@@ -73,12 +55,6 @@ def released_scales(averages: RowAverages, noise: Sequence[float], size: int, co
     ----------
     averages : RowAverages
         Over rows clipped to B.
-    noise : sequence of float
-        Of every budget.
-    size : int
-        d.
-    rng : numpy.random.Generator
-        Where noise comes from.
 
     Returns
     -------
@@ -104,8 +80,6 @@ def by_scale(scales: Array, columns: Columns, rng: np.random.Generator,
     ----------
     scales : (repeats, columns)
         As released.
-    rng : numpy.random.Generator
-        Where noise comes from.
     fit : callable
         From data sets, a scale and a generator to the fit of all columns of these data sets, for
         features divided by the scale.

@@ -70,23 +70,12 @@ class CentreSees(Enumeration):
 
 @dataclass(frozen=True, eq=False)
 class MachineRows:
-    """What the machines hold: rows clipped to their range, machine after machine.
+    """What the machines hold: rows clipped to their range, machine after machine."""
 
-    Parameters
-    ----------
-    x : (repeats, N, d)
-        Features.
-    y : (repeats, N)
-        Responses.
-    per_machine : tuple of int
-        How many rows each has.
-    is_secure : bool
-        Whether machines mask what they send, so that the centre sees sums alone.
-    """
-
-    x: Array
-    y: Array
+    x: Array  # (repeats, N, d): features
+    y: Array  # (repeats, N): responses
     per_machine: tuple[int, ...]
+    # whether machines mask what they send, so that the centre sees sums alone
     is_secure: bool = False
 
     @property
@@ -129,8 +118,6 @@ class MachineRows:
         ----------
         vectors : (repeats, columns, d)
             b.
-        clip : float
-            R.
         step : Step
             What the averages are, in the transcript.
 
@@ -182,16 +169,6 @@ def rows_of(data: SampleData, half_range: float, clip: float, response_clip: flo
 
     Parameters
     ----------
-    data : SampleData
-        Rows, with a response or without.
-    half_range, clip : float
-        In standard deviations of a feature.
-    response_clip : float
-        In response units.
-    is_secure : bool
-        Whether machines mask what they send.
-    norm : float or None
-        B.
     scale : float
         Of features, in standard deviations as stated: they are divided by it before clipping.
     """
@@ -225,13 +202,7 @@ def _clip_rows(x: Array, y: Array, clip: float, norm: float) -> None:
 
 
 def is_standard(facts: PublicFacts) -> bool:
-    """Whether features and responses are of size one as they stand; never so for uploads.
-
-    Parameters
-    ----------
-    facts : PublicFacts
-        Stated facts.
-    """
+    """Whether features and responses are of size one as they stand; never so for uploads."""
     return facts.unit_scale and facts.is_simulated
 
 
@@ -240,24 +211,12 @@ def is_standard(facts: PublicFacts) -> bool:
 
 @dataclass(frozen=True)
 class DescentSettings:
-    """The public constants of the rounds, the settings of a descent.
+    """The public constants of the rounds, the settings of a descent."""
 
-    Parameters
-    ----------
-    sparsity : int
-        s, how many entries are kept.
-    rounds : int
-        T.
-    learning_rate : float
-        η.
-    radius : float
-        c₀, the largest norm of a vector.
-    """
-
-    sparsity: int
+    sparsity: int  # s, how many entries are kept
     rounds: int
     learning_rate: float
-    radius: float
+    radius: float  # c₀, the largest norm of a vector
 
 
 def sensitivity(learning_rate: float, residual: float, feature: float, n: int) -> float:
@@ -265,12 +224,8 @@ def sensitivity(learning_rate: float, residual: float, feature: float, n: int) -
 
     Parameters
     ----------
-    learning_rate : float
-        η.
     residual, feature : float
         The clips R and c.
-    n : int
-        N.
 
     Examples
     --------
@@ -289,10 +244,6 @@ def largest_residual(response: float, sparsity: int, feature: float, radius: flo
         The clip R' of responses.
     sparsity : int
         s.
-    feature : float
-        The clip c of features.
-    radius : float
-        c₀.
     """
     return response + math.sqrt(sparsity) * feature * radius
 
@@ -301,15 +252,6 @@ def noise_over_signal(scale: float, n_features: int, smallest: float) -> float:
     """The largest of d noises, about scale · log d, over the smallest coefficient that matters.
 
     Far below 1 the right features are found; above 1 they are not.
-
-    Parameters
-    ----------
-    scale : float
-        Of the noise in a choice.
-    n_features : int
-        d.
-    smallest : float
-        That coefficient.
     """
     return scale * math.log(n_features) / smallest
 
@@ -319,8 +261,6 @@ def fewest_rounds(learning_rate: float, least_eigenvalue: float) -> int:
 
     Parameters
     ----------
-    learning_rate : float
-        η.
     least_eigenvalue : float
         ν, of the covariance of the features.
 
@@ -334,18 +274,10 @@ def fewest_rounds(learning_rate: float, least_eigenvalue: float) -> int:
 
 @dataclass(frozen=True)
 class Subject:
-    """What rounds are about: how their messages and their lines in the ledger are named.
+    """What rounds are about: how their messages and their lines in the ledger are named."""
 
-    Parameters
-    ----------
-    noun : str
-        In the lines, which cover all rounds.
-    part : str
-        Before what is sent in each round.
-    """
-
-    noun: str = "coefficients"
-    part: str = ""
+    noun: str = "coefficients"  # in the lines, which cover all rounds
+    part: str = ""  # before what is sent in each round
 
     @property
     def choice(self) -> Step:
@@ -365,13 +297,7 @@ class Subject:
         return Step(f"{self.part}largest eigenvalue", charged_to=(self.eigenvalue.key,))
 
     def round(self, t: int) -> Step:
-        """The message of one round.
-
-        Parameters
-        ----------
-        t : int
-            How many came before it.
-        """
+        """The message of one round."""
         return Step(f"{self.part}round {t + 1}", charged_to=(self.choice.key, self.values.key))
 
 
@@ -386,18 +312,8 @@ def ledger(law: SelectionLaw, descent: DescentSettings, step_sensitivity: float,
 
     Parameters
     ----------
-    law : SelectionLaw
-        Of the choice.
-    descent : DescentSettings
-        Constants of the rounds.
     step_sensitivity : float
         λ.
-    scales : Scales
-        Of the noise in choices and values.
-    budgets : sequence of Budget
-        What each machine asked for.
-    subject : Subject
-        What the rounds are about.
     """
     choice, values = costs(law, descent.sparsity, step_sensitivity, scales)
     why = (f"All rows take part in each of {descent.rounds} rounds, whose costs ρ add. Noise is "
@@ -432,18 +348,6 @@ def descend(gradient: Gradient, shape: tuple[int, int, int], descent: DescentSet
     ----------
     gradient : Gradient
         From vectors (repeats, columns, d) to averages over rows of that shape.
-    shape : tuple[int, int, int]
-        (repeats, draws, d).
-    descent : DescentSettings
-        Constants of the rounds.
-    law : SelectionLaw
-        Of the choice.
-    scales : sequence of Scales
-        Of the noise at each budget.
-    rng : numpy.random.Generator
-        Where noise comes from.
-    subject : Subject
-        What the rounds are about.
     pace : (repeats, columns, 1) or float
         Shares of the step that were released before.
 
@@ -478,17 +382,11 @@ def _published(step: Step, moved: Array, descent: DescentSettings, law: Selectio
 
 
 def in_ball(vectors: Array, radius: float) -> Array:
-    """Vectors clipped in norm.
+    """Vectors clipped in norm: (…, d).
 
     Parameters
     ----------
     vectors : (…, d)
-    radius : float
-        The largest norm.
-
-    Returns
-    -------
-    (…, d)
     """
     norm = np.linalg.norm(vectors, axis=-1, keepdims=True)
     return np.asarray(vectors * norm_clip_factors(norm, radius))
@@ -502,13 +400,6 @@ def settled(rows: MachineRows, sparsity: int) -> Array:
 
     The features are those of `sparse_fits.best_subset`, which hard thresholding finds, too, where
     its steps settle; this settles for correlated features as well.
-
-    Parameters
-    ----------
-    rows : MachineRows
-        Of all machines.
-    sparsity : int
-        How many features are kept.
 
     Returns
     -------

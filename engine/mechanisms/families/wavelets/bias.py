@@ -27,26 +27,13 @@ _ROUNDING = 1e-6  # of the size of the curve: what tables and midpoints can be o
 
 @dataclass(frozen=True)
 class CurveClass:
-    """Curves with details of at most R 2^{−γl} at level l.
+    """Curves with details of at most R 2^{−γl} at level l."""
 
-    Parameters
-    ----------
-    smoothness : float
-        Γ > 0.
-    radius : float
-        R > 0, in response units.
-    """
-
-    smoothness: float
-    radius: float
+    smoothness: float  # Γ > 0
+    radius: float  # R > 0, in response units
 
     def detail_bound(self, level: int) -> float:
         """R 2^{−γJ}/(1 − 2^{−γ}): the most that V_J leaves out at one time.
-
-        Parameters
-        ----------
-        level : int
-            J.
 
         Returns
         -------
@@ -65,10 +52,6 @@ class CurveClass:
 
         Parameters
         ----------
-        left_out : (…)
-            In response units.
-        level : int
-            J.
         size : float
             Of the curve, against which rounding is measured.
         """
@@ -82,8 +65,6 @@ def left_out(truth: Truth, basis: WaveletBasis, times: Array) -> Array:
     ----------
     truth : Truth
         f.
-    basis : WaveletBasis
-        V_J.
     times : (n,)
 
     Returns
@@ -107,8 +88,6 @@ def largest_kernel_mass(moments: int, edges: str) -> float:
     ----------
     moments : int
         A, vanishing moments of the wavelet.
-    edges : str
-        "periodic" or "corrected".
     """
     safe = WaveletBasis(2 ** max(int(np.ceil(np.log2(4 * moments))), 1), moments, edges)
     n_cells = safe.size * STEPS

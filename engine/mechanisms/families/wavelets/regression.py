@@ -60,43 +60,24 @@ EVEN_TIMES = (
 
 @dataclass(frozen=True)
 class Sites:
-    """Public numbers of all sites.
+    """Public numbers of all sites."""
 
-    Parameters
-    ----------
-    n, epsilon, delta : (sites,)
-        Readings and budget of each.
-    bound, sigma : float
-        B and σ, in response units.
-    unit : float
-        What the radius of a class of curves counts in.
-    checked, left : float
-        Shares of μ² for a first message about stated facts, and for the curve.
-    """
-
+    # n, epsilon, delta, each (sites,): readings and budget of each
     n: Array
     epsilon: Array
     delta: Array
+    # bound, sigma: B and σ, in response units
     bound: float
     sigma: float
-    unit: float = 1.0
+    unit: float = 1.0  # what the radius of a class of curves counts in
+    # checked, left: shares of μ² for a first message about stated facts, and for the curve
     checked: float = 0.0
     left: float = 1.0
 
     @classmethod
     def of(cls, sizes: Sizes, budgets: tuple[Budget, ...], bound: float, sigma: float,
            unit: float = 1.0) -> Sites:
-        """The table of sites with these sizes and budgets.
-
-        Parameters
-        ----------
-        sizes : Sizes
-            Public sizes.
-        budgets : tuple of Budget
-            One for each server.
-        bound, sigma, unit : float
-            As those of the class.
-        """
+        """The table of sites with these sizes and budgets."""
         return cls(np.array(sizes.n_curves_per_server, dtype=float),
                    np.array([budget.epsilon for budget in budgets]),
                    np.array([budget.delta for budget in budgets]), bound, sigma, unit)
@@ -145,17 +126,7 @@ class Sites:
         return np.where(np.isfinite(self.epsilon), printed, 0.0)
 
     def published_weights(self, level: int) -> Array:
-        """v_j = n²ε² ∧ n 2^L with L = J − 1, made to sum to one.
-
-        Parameters
-        ----------
-        level : int
-            J.
-
-        Returns
-        -------
-        (sites,)
-        """
+        """v_j = n²ε² ∧ n 2^L with L = J − 1, made to sum to one: (sites,)."""
         v = np.minimum((self.n * self.epsilon) ** 2, self.n * 2.0 ** (level - 1))
         return np.asarray(v / v.sum())
 
@@ -176,30 +147,17 @@ class Sites:
         ----------
         smoothness : float
             α or ν.
-        lowest : int
-            That level.
         """
         return max(lowest, math.ceil(math.log2(self.resolution(smoothness)) - _TIE))
 
 
 @dataclass(frozen=True)
 class Choice:
-    """The level and the clip that were planned.
-
-    Parameters
-    ----------
-    level : int
-        J.
-    clip : float
-        τ, in response units.
-    weights : (sites,)
-    criterion : float
-        What they reach.
-    """
+    """The level and the clip that were planned."""
 
     level: int
     clip: float
-    weights: Array
+    weights: Array  # (sites,)
     criterion: float
 
 
@@ -209,15 +167,11 @@ def choose(levels: Sequence[int], clips: Array, bias: Array, data: Array, unit_n
 
     Parameters
     ----------
-    levels : sequence of int
-        J.
     clips : (clips,)
         τ, in response units.
     bias : (levels, clips)
     data : (levels, clips) or (levels, 1)
     unit_noise : (levels, sites)
-    sites : Sites
-        Their public numbers.
     weights : str
         "variance": u_j ∝ 1/V_j, which minimises Σ u_j² V_j under Σ u_j = 1; "published": v_j of
         each level.
@@ -303,13 +257,7 @@ class WaveletRegression(Mechanism[CurveData, P]):
         return (self.constants, "published" if self.plan_rule == "literal" else "tight")
 
     def wavelets(self, level: int) -> WaveletBasis:
-        """V_J with its basis.
-
-        Parameters
-        ----------
-        level : int
-            J.
-        """
+        """V_J with its basis."""
         return WaveletBasis(2**level, self.moments, self.edges)
 
     @property
@@ -328,11 +276,6 @@ class WaveletRegression(Mechanism[CurveData, P]):
     def clips(self, sites: Sites) -> Array:
         """The clips to choose from.
 
-        Parameters
-        ----------
-        sites : Sites
-            Their public numbers.
-
         Returns
         -------
         (clips,)
@@ -342,11 +285,6 @@ class WaveletRegression(Mechanism[CurveData, P]):
 
     def stated(self, facts: PublicFacts) -> tuple[float, float]:
         """B and σ.
-
-        Parameters
-        ----------
-        facts : PublicFacts
-            Stated facts.
 
         Returns
         -------
@@ -358,15 +296,6 @@ class WaveletRegression(Mechanism[CurveData, P]):
 
     def sites(self, sizes: Sizes, budgets: tuple[Budget, ...], facts: PublicFacts) -> Sites:
         """The public table that everything is planned from.
-
-        Parameters
-        ----------
-        sizes : Sizes
-            Public sizes.
-        budgets : tuple of Budget
-            One for each server.
-        facts : PublicFacts
-            Stated facts.
 
         Raises
         ------
@@ -384,13 +313,7 @@ class WaveletRegression(Mechanism[CurveData, P]):
         return Sites.of(sizes, budgets, bound, sigma, 1.0 if facts.unit_scale else bound / 2)
 
     def curve_class(self, facts: PublicFacts) -> CurveClass:
-        """The class of curves over which the plan minimises the error.
-
-        Parameters
-        ----------
-        facts : PublicFacts
-            Stated facts.
-        """
+        """The class of curves over which the plan minimises the error."""
         estimator: Any = self  # smoothness and radius are declared by each estimator
         unit = 1.0 if facts.unit_scale else self.stated(facts)[0] / 2
         return CurveClass(estimator.smoothness, estimator.radius * unit)
@@ -402,16 +325,8 @@ class WaveletRegression(Mechanism[CurveData, P]):
 
         Parameters
         ----------
-        basis : WaveletBasis
-            V_J.
-        clip : float
-            τ, in response units.
         mass : float
             A bound of Λ(x) at the times that are asked about.
-        sites : Sites
-            Their public numbers.
-        facts : PublicFacts
-            Stated facts.
 
         Returns
         -------
@@ -428,8 +343,6 @@ class WaveletRegression(Mechanism[CurveData, P]):
         ----------
         source : Source
             Simulated readings, of which the truth is known.
-        budgets : tuple of Budget
-            One for each server.
 
         Returns
         -------
@@ -456,18 +369,8 @@ def site_lines(step: Step, noise: NoiseLaw, norm: str, sensitivity: Array, scale
 
     Parameters
     ----------
-    step : Step
-        What every site sends.
-    noise : NoiseLaw
-        LAPLACE or GAUSSIAN.
-    norm : str
-        That of the sensitivity.
     sensitivity, scales : (sites,)
         How far a reading moves the message, and the scale of its noise.
-    budgets : tuple of Budget
-        What was asked for.
-    why : str
-        How the noise follows.
     """
     with np.errstate(divide="ignore", invalid="ignore"):
         costs = np.where(scales > 0, sensitivity / scales, math.inf).tolist()
@@ -503,11 +406,6 @@ def clipped_observations(data: CurveData, clip: float) -> Array:
 
     A reading that is no number, or has no time, counts as zero and stays in the public n.
 
-    Parameters
-    ----------
-    clip : float
-        τ.
-
     Returns
     -------
     (repeats, N)
@@ -540,12 +438,8 @@ def of_even_times(facts: PublicFacts, released: Sequence[bool], shape: tuple[int
 
     Parameters
     ----------
-    facts : PublicFacts
-        Stated facts.
     released : sequence of bool
         Whether anything is released at each budget.
-    shape : tuple of int
-        Of releases: (budgets, repeats, draws).
     """
     if facts.is_simulated or not any(released):
         return ()

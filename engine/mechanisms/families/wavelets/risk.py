@@ -23,21 +23,10 @@ class RiskParts:
     """Mean squared error, in squared response units, as a sum of four parts.
 
     For a single point the first two are a joint squared bias: `clip` is what the clip adds to it.
-
-    Parameters
-    ----------
-    projection : float
-        What the basis cannot follow.
-    clip : float
-        What clipping shifts, and a density that is not what it was taken for.
-    data : float
-        Chance in who takes part.
-    privacy : float
-        The noise.
     """
 
     projection: float
-    clip: float
+    clip: float  # what clipping shifts, and a density that is not what it was taken for
     data: float
     privacy: float
 
@@ -48,14 +37,9 @@ class RiskParts:
 
 @dataclass(frozen=True)
 class Design:
-    """Density of the times and weight of a reading, as functions of the time.
+    """Density of the times and weight of a reading, as functions of the time."""
 
-    Parameters
-    ----------
-    density, weight : callable
-        From times (…) to numbers (…).
-    """
-
+    # density, weight: from times (…) to numbers (…)
     density: Callable[[Array], Array] = np.ones_like
     weight: Callable[[Array], Array] = np.ones_like
 
@@ -65,54 +49,23 @@ UNIFORM = Design()
 
 @dataclass(frozen=True, eq=False)
 class Average:
-    """What sites send and a centre averages: n_j readings clipped at ±τ, with weights u_j.
-
-    Parameters
-    ----------
-    basis : WaveletBasis
-        V_J.
-    clip : float
-        τ, in response units.
-    sigma : float
-        σ of the readings around the curve.
-    n, weights : (sites,)
-    noise : (sites,)
-        Variance of what each site adds to the quantity whose error is asked for.
-    """
+    """What sites send and a centre averages: n_j readings clipped at ±τ, with weights u_j."""
 
     basis: WaveletBasis
     clip: float
-    sigma: float
+    sigma: float  # σ of the readings around the curve
+    # n, weights, each (sites,)):
     n: Array
     weights: Array
+    # (sites,): variance of what each site adds to the quantity whose error is asked for
     noise: Array
 
     def means(self, curve: Array) -> Array:
-        """E([Y]_τ | x).
-
-        Parameters
-        ----------
-        curve : (…)
-            Values of the curve.
-
-        Returns
-        -------
-        (…)
-        """
+        """E([Y]_τ | x): (…)."""
         return clipped_mean(curve, self.clip, self.sigma)
 
     def squares(self, curve: Array) -> Array:
-        """E([Y]_τ² | x).
-
-        Parameters
-        ----------
-        curve : (…)
-            Values of the curve.
-
-        Returns
-        -------
-        (…)
-        """
+        """E([Y]_τ² | x): (…)."""
         return clipped_square(curve, self.clip, self.sigma)
 
     @property
@@ -136,8 +89,6 @@ def curve_risk(truth: Truth, average: Average, design: Design = UNIFORM) -> Risk
     ----------
     truth : Truth
         f around the middle of its bounds.
-    average : Average
-        With the noise of all coefficients.
     design : Design
         Density of the times, and the weight of a reading.
     """

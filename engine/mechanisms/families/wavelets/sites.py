@@ -30,10 +30,6 @@ class WaveletSites:
     ε = ∞ stands for a site without protection and ε = 0 for one that may say nothing. γ is the
     smoothness of the task, as in `WaveletRate.gamma`.
 
-    Parameters
-    ----------
-    n, epsilon : (sites,)
-
     Raises
     ------
     InputError
@@ -45,6 +41,7 @@ class WaveletSites:
     12.21
     """
 
+    # n, epsilon, each (sites,)):
     n: Array
     epsilon: Array
 
@@ -64,11 +61,6 @@ class WaveletSites:
 
         In t = log D the difference of the logarithms of both sides rises with a slope between 2γ+1
         and 2γ+2, so its value at t = 0 brackets the only root.
-
-        Parameters
-        ----------
-        gamma : float
-            γ.
         """
         from scipy.optimize import brentq  # on first use: it takes a moment
 
@@ -87,11 +79,6 @@ class WaveletSites:
     def privacy_limited(self, gamma: float) -> NDArray[np.bool_]:
         """Which sites privacy holds back, nε² ≤ D; equality counts.
 
-        Parameters
-        ----------
-        gamma : float
-            γ.
-
         Returns
         -------
         (sites,) array of bool
@@ -103,11 +90,6 @@ class WaveletSites:
 
         The two leave gaps, which are "neither", and overlap, for a single site that privacy holds
         back, say: the rates then agree and "regime 9" is reported.
-
-        Parameters
-        ----------
-        gamma : float
-            γ.
         """
         if not self.epsilon.any():
             return "neither"
@@ -116,13 +98,7 @@ class WaveletSites:
         return "regime 8" if self.privacy_limited(gamma).all() else "neither"
 
     def rate(self, gamma: float) -> float:
-        """D^{−2γ}, at most one (Theorem 2.1).
-
-        Parameters
-        ----------
-        gamma : float
-            γ.
-        """
+        """D^{−2γ}, at most one (Theorem 2.1)."""
         resolution = self.resolution(gamma)
         return 1.0 if resolution <= 1 else float(resolution ** (-2 * gamma))
 
@@ -139,8 +115,6 @@ class WaveletSites:
         ----------
         smoothness, radius : float
             α and R of the wavelet ball.
-        sigma : float
-            σ.
 
         Returns
         -------
